@@ -11,8 +11,8 @@
 
 namespace roofline {
 
-enum class Format { table, csv, json };
-std::optional<Format> parse_format(std::string_view name);
+enum class OutputFormat { table, csv, json };
+std::optional<OutputFormat> parse_output_format(std::string_view name);
 
 /// Nothing, where a value is unknown: an empty field, `null` in JSON. Non-finite numbers are
 /// unknown.
@@ -26,6 +26,6 @@ struct Table {
 
 /// `table`: aligned columns, numbers to 6 significant digits; `csv`: RFC 4180; `json`: an array of
 /// objects. csv and json carry numbers with all their digits. Independent of the locale.
-std::string to_text(const Table& table, Format format);
+std::string to_text(const Table& table, OutputFormat format);
 
 }  // namespace roofline
