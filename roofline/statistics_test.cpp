@@ -1,0 +1,105 @@
+#include "roofline/statistics.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace roofline {
+namespace {
+
+TEST(Statistics, QuantilesInterpolateBetweenOrderStatistics) {
+  // Type 7 on 1, 2, 3, 4: position q (n - 1) = 0.3 for q = 0.1, so 1 + 0.3 (2 - 1).
+  const std::vector<double> v = {4, 1, 3, 2};
+  EXPECT_DOUBLE_EQ(quantile(v, 0.1), 1.3);
+  EXPECT_DOUBLE_EQ(quantile(v, 0.9), 3.7);
+  EXPECT_DOUBLE_EQ(median(v), 2.5);
+  EXPECT_DOUBLE_EQ(quantile(v, 0), 1);
+  EXPECT_DOUBLE_EQ(quantile(v, 1), 4);
+  EXPECT_DOUBLE_EQ(median(std::vector<double>{7}), 7);
+  EXPECT_THROW(median({}), std::invalid_argument);
+}
+
+TEST(Statistics, VariationIsRelativeToTheMean) {
+  // 1, 3: mean 2, deviation sqrt(2) with n - 1.
+  EXPECT_DOUBLE_EQ(*coefficient_of_variation(std::vector<double>{1, 3}), 0.70710678118654757);
+  EXPECT_FALSE(coefficient_of_variation(std::vector<double>{1}));
+}
+
+struct Row {
+  int n;
+  bool exists;
+  double low, high;  // of the values 1 .. n
+};
+
+// P(Bin(n, 1/2) <= i), doubled, at most 0.05: n = 6: 2/64 = 0.031. n = 8: 2/256 with none dropped,
+// 2 * 9/256 = 0.070 with one. n = 9: 2 * 10/512 = 0.039 with one. n = 20: 2 * 21700/2^20 = 0.0414
+// with five (C(20, 0..5) = 1 + 20 + 190 + 1140 + 4845 + 15504 = 21700), the textbook's x(6), x(15).
+const Row kRows[] = {
+    {0, false, 0, 0}, {5, false, 0, 0}, {6, true, 1, 6},
+    {8, true, 1, 8},  {9, true, 2, 8},  {20, true, 6, 15},
+};
+
+TEST(Statistics, IntervalIsTheNarrowestPairOfOrderStatistics) {
+  for (const Row& row : kRows) {
+    std::vector<double> v(static_cast<std::size_t>(row.n));
+    std::iota(v.rbegin(), v.rend(), 1.0);
+    const auto interval = median_interval(v);
+    ASSERT_EQ(interval.has_value(), row.exists) << row.n;
+    if (!row.exists) continue;
+    EXPECT_EQ(interval->low, row.low) << row.n;
+    EXPECT_EQ(interval->high, row.high) << row.n;
+  }
+}
+
+TEST(Statistics, IntervalNarrowsWithManyValues) {
+  // n = 10000: half-width about 0.98 sqrt(n) = 98 ranks.
+  std::vector<double> v(10000);
+  std::iota(v.begin(), v.end(), 1.0);
+  const auto interval = median_interval(v);
+  ASSERT_TRUE(interval);
+  EXPECT_NEAR(interval->low, 5000.5 - 98, 2);
+  EXPECT_NEAR(interval->high, 5000.5 + 98, 2);
+}
+
+TEST(Statistics, HalfWidthIsRelative) {
+  EXPECT_DOUBLE_EQ((Interval{9, 11}).relative_half_width(10), 0.1);
+}
+
+/// Share of 2000 simulated series whose interval over the medians of 8 rounds holds the true
+/// median, 0. A round is 10 samples of an AR(1) process; between two rounds it runs on for 30 more,
+/// as it does while the other rows of a group have their turn.
+double coverage(double autocorrelation) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  int covered = 0;
+  constexpr int kSeries = 2000;
+  for (int s = 0; s < kSeries; ++s) {
+    double x = normal(random);
+    const auto next = [&] {
+      x = autocorrelation * x + std::sqrt(1 - autocorrelation * autocorrelation) * normal(random);
+      return x;
+    };
+    std::vector<double> medians;
+    for (int round = 0; round < 8; ++round) {
+      std::vector<double> samples(10);
+      std::generate(samples.begin(), samples.end(), next);
+      medians.push_back(median(samples));
+      for (int i = 0; i < 30; ++i) next();
+    }
+    const Interval interval = *median_interval(medians);
+    covered += interval.low <= 0 && 0 <= interval.high ? 1 : 0;
+  }
+  return static_cast<double>(covered) / kSeries;
+}
+
+TEST(Statistics, IntervalOverRoundMediansKeepsItsWord) {
+  EXPECT_GE(coverage(0.0), 0.95);
+  EXPECT_GE(coverage(0.5), 0.90);
+}
+
+}  // namespace
+}  // namespace roofline
