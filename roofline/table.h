@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,13 +18,17 @@ std::optional<OutputFormat> parse_output_format(std::string_view name);
 using Cell = std::variant<std::monostate, std::string, double, std::int64_t, bool>;
 
 struct Table {
-  std::string title;  // printed above a table, not in csv or json
-  std::vector<std::string> columns;
+  std::string title;                 // printed above a table, not in csv or json
+  std::vector<std::string> columns;  // also the keys in csv and json
   std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;  // printed below a table, not in csv or json
+  int digits = 6;                  // significant ones, in a table
 };
 
-/// `table`: aligned columns, numbers to 6 significant digits; `csv`: RFC 4180; `json`: an array of
-/// objects. csv and json carry numbers with all their digits. Independent of the locale.
-std::string to_text(const Table& table, OutputFormat format);
+/// `table`: aligned columns, numbers to `digits` significant digits, title and header bold if
+/// `color`; `csv`: RFC 4180, one line a record; `json`: an array of objects. csv and json carry
+/// numbers with all their digits, and what is not UTF-8 as U+FFFD in json. Independent of the
+/// locale. Throws std::invalid_argument where a row has more or fewer cells than there are columns.
+std::string to_text(const Table& table, OutputFormat format, bool color = false);
 
 }  // namespace roofline
