@@ -33,15 +33,9 @@ std::uint64_t max_code(const Format& f) {
 }
 
 std::uint64_t nan_code(const Format& f) {
-  switch (f.specials) {
-    case Specials::ieee:  // the quiet NaN: exponent and the first mantissa bit
-      return ((std::uint64_t{1} << (f.exponent_bits + 1)) - 1) << (f.mantissa_bits - 1);
-    case Specials::nan_only:
-      return max_code(f) + 1;
-    case Specials::none:
-      break;
-  }
-  return 0;
+  if (f.specials == Specials::nan_only) return max_code(f) + 1;
+  // The quiet NaN: exponent and the first mantissa bit.
+  return ((std::uint64_t{1} << (f.exponent_bits + 1)) - 1) << (f.mantissa_bits - 1);
 }
 
 }  // namespace
@@ -86,7 +80,7 @@ double decode(Dtype dtype, std::uint64_t code) {
 std::uint64_t encode(Dtype dtype, double value, Overflow overflow) {
   const Format& f = format(dtype);
   const std::uint64_t sign = static_cast<std::uint64_t>(std::signbit(value)) << (f.bits() - 1);
-  if (std::isnan(value)) return f.specials == Specials::none ? 0 : sign | nan_code(f);
+  if (std::isnan(value)) return f.specials == Specials::none ? max_code(f) : sign | nan_code(f);
 
   std::uint64_t too_large = max_code(f);
   if (overflow == Overflow::to_infinity && f.specials == Specials::ieee) {
@@ -103,8 +97,7 @@ std::uint64_t encode(Dtype dtype, double value, Overflow overflow) {
   const int exponent = std::max(std::ilogb(magnitude), 1 - f.bias);
   const auto steps =
       static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, f.mantissa_bits - exponent)));
-  // A normal's leading bit, and a carry out of its mantissa, add to the exponent field as they
-  // must.
+  // A normal's leading bit, and a carry out of its mantissa, add to the exponent field.
   const std::uint64_t code =
       (static_cast<std::uint64_t>(exponent + f.bias - 1) << f.mantissa_bits) + steps;
   return sign | (code > max_code(f) ? too_large : code);
@@ -119,5 +112,15 @@ double smallest_subnormal(Dtype dtype) {
 }
 
 double epsilon(Dtype dtype) { return std::ldexp(1.0, -format(dtype).mantissa_bits); }
+
+double next_above(Dtype dtype, double value) {
+  if (value == 0) return smallest_subnormal(dtype);
+  const std::uint64_t code = encode(dtype, std::fabs(value));
+  if (value < 0) return -decode(dtype, code - 1);
+  const std::uint64_t sign_bit = std::uint64_t{1} << (format(dtype).bits() - 1);
+  return code + 1 == sign_bit ? std::numeric_limits<double>::quiet_NaN() : decode(dtype, code + 1);
+}
+
+double next_below(Dtype dtype, double value) { return -next_above(dtype, -value); }
 
 }  // namespace roofline

@@ -48,7 +48,8 @@ enum class Overflow {
   saturate,     // to the largest finite value, infinities too (CUDA's SATFINITE)
 };
 
-/// The nearest code, ties to even. NaN stays NaN; it is 0 in nvfp4, which has none.
+/// The nearest code, ties to even. NaN stays NaN; nvfp4 has none, there it is the
+/// largest value (as in cuda_fp4.h).
 std::uint64_t encode(Dtype dtype, double value, Overflow overflow = Overflow::to_infinity);
 
 double max_finite(Dtype dtype);
@@ -56,5 +57,10 @@ double smallest_normal(Dtype dtype);
 double smallest_subnormal(Dtype dtype);
 /// The gap between 1 and the next value.
 double epsilon(Dtype dtype);
+
+/// The neighbours of a value of the format, infinities included where it has them; NaN beyond its
+/// ends and for NaN. Next to either zero are the smallest subnormals.
+double next_above(Dtype dtype, double value);
+double next_below(Dtype dtype, double value);
 
 }  // namespace roofline
