@@ -12,7 +12,7 @@ constexpr OpInfo kOps[] = {
     {Op::write,    "write",    1, Access::write, "0",      "n s"},
     {Op::copy,     "copy",     1, Access::copy,  "0",      "2 n s"},
     {Op::triad,    "triad",    1, Access::triad, "2 n",    "3 n s"},
-    {Op::fma,      "fma",      3, Access::none,  "2 n k",  "n s"},
+    {Op::fma,      "fma",      2, Access::none,  "2 m n",  "2 n s"},
     {Op::relu,     "relu",     1, Access::copy,  "n",      "2 n s"},
     {Op::gelu,     "gelu",     1, Access::copy,  "20 n",   "2 n s"},
     {Op::gelu_erf, "gelu_erf", 1, Access::copy,  "20 n",   "2 n s"},
@@ -110,7 +110,7 @@ Cost cost(const Case& c) {
     case Op::triad:
       return {Flops{2 * n}, n * a + n * b, n * out};
     case Op::fma:
-      return {Flops{2 * n * k}, Bytes{}, n * out};
+      return {Flops{2 * m * n}, n * a, n * out};
     case Op::relu:
       return {Flops{n}, n * a, n * out};
     case Op::gelu:

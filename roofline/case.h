@@ -45,7 +45,7 @@ std::string_view name(Layout layout);
 std::optional<Layout> parse_layout(std::string_view name);
 
 /// Elementwise and stream ops: n elements. Dot: a[n] . b[n]. GEMV: y[m] = A[m,n] x[n], A row-major.
-/// GEMM: Y[m,n] = X[m,k] W[k,n], `batch` times. FMA: n accumulators, k multiply-adds each.
+/// GEMM: Y[m,n] = X[m,k] W[k,n], `batch` times. FMA: n accumulators, m multiply-adds each.
 struct Case {
   Op op = Op::empty;
   Dtype a = Dtype::fp32, b = Dtype::fp32, out = Dtype::fp32;  // as stored

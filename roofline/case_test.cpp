@@ -27,8 +27,8 @@ const Row kRows[] = {
     {make_case(Op::write, Dtype::fp32, 1, 10, 1), 0, 0, 40, "write/fp32/10"},
     {make_case(Op::copy, Dtype::fp32, 1, 10, 1), 0, 40, 40, "copy/fp32/10"},
     {make_case(Op::triad, Dtype::fp32, 1, 10, 1), 20, 80, 40, "triad/fp32/10"},
-    // n accumulators of k multiply-adds.
-    {make_case(Op::fma, Dtype::fp16, 1, 10, 100), 2000, 0, 20, "fma/fp16/1x10x100"},
+    // n accumulators of m multiply-adds, each loaded and stored once.
+    {make_case(Op::fma, Dtype::fp16, 100, 10, 1), 2000, 20, 20, "fma/fp16/100x10"},
     // Dot: 2 n FLOPs, an fp32 result.
     {make_case(Op::dot, Dtype::bf16, 1, kMi, 1), 2097152, 4194304, 4, "dot/bf16/1048576"},
     // GEMV: 2 m n FLOPs; A and x read, y written, in bf16 where the inputs are FP8.

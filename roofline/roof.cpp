@@ -34,14 +34,13 @@ const Roof* best(std::span<const Roof> roofs, auto&& fits) {
   return found;
 }
 
+/// max(bytes / bandwidth, FLOPs / peak): nothing where a roof that may bind is unknown.
 std::optional<Seconds> least_time(const Cost& work, const Roof* memory, const Roof* compute) {
-  std::optional<Seconds> time;
-  if (memory != nullptr && work.bytes().value > 0) time = work.bytes() / memory->bytes_per_s();
-  if (compute != nullptr && work.flops.value > 0) {
-    const Seconds arithmetic = work.flops / compute->flops_per_s();
-    if (!time || *time < arithmetic) time = arithmetic;
-  }
-  return time;
+  const bool moves = work.bytes().value > 0, computes = work.flops.value > 0;
+  if ((moves && memory == nullptr) || (computes && compute == nullptr)) return std::nullopt;
+  const Seconds moving = moves ? work.bytes() / memory->bytes_per_s() : Seconds{};
+  const Seconds computing = computes ? work.flops / compute->flops_per_s() : Seconds{};
+  return std::max(moving, computing);
 }
 
 }  // namespace
@@ -78,9 +77,9 @@ Placing place(const Case& c, Level level, std::span<const Roof> roofs) {
   const Cost work = cost(c);
   p.roof_time = least_time(work, p.memory, p.compute);
   p.measured_roof_time = least_time(work, p.measured_memory, p.measured_compute);
-  if (p.roof_time) {
-    const bool memory_binds = p.memory != nullptr && work.bytes().value > 0 &&
-                              *p.roof_time == work.bytes() / p.memory->bytes_per_s();
+  if (p.roof_time && p.roof_time->value > 0) {
+    const bool memory_binds =
+        work.bytes().value > 0 && *p.roof_time == work.bytes() / p.memory->bytes_per_s();
     p.roof = memory_binds ? p.memory : p.compute;
     p.bound = memory_binds ? Bound::memory : Bound::compute;
   }

@@ -84,7 +84,7 @@ struct Placing {
   /// The roof that binds: memory left of the ridge, compute right of it.
   const Roof* roof = nullptr;
   std::optional<Bound> bound;
-  /// The least time that the roofs allow; empty without a roof.
+  /// The least time that the roofs allow; empty where one that may bind is unknown.
   std::optional<Seconds> roof_time, measured_roof_time;
 };
 
