@@ -1,0 +1,106 @@
+// The CPU as a device: memory, OpenMP loops, the steady clock.
+#include <omp.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "bench/device.h"
+
+namespace bench {
+namespace {
+
+/// The value of the first "key : value" line of a file like /proc/cpuinfo; empty without one.
+std::string value_in(const char* path, const std::string& key) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(':');
+    if (line.starts_with(key) && colon != std::string::npos) {
+      return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+    }
+  }
+  return "";
+}
+
+std::string processor_name() {
+  const std::string name = value_in("/proc/cpuinfo", "model name");
+  return name.empty() ? "cpu" : name;  // aarch64 kernels print no name
+}
+
+double last_level_cache_bytes() {
+  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    if (const long bytes = sysconf(level); bytes > 0) return static_cast<double>(bytes);
+  }
+  return 32.0 * (1 << 20);  // unknown: take a large one, so that cold rows stay cold
+}
+
+/// What can be allocated without swapping.
+double available_bytes() {
+  const std::string kib = value_in("/proc/meminfo", "MemAvailable");
+  return kib.empty() ? 0 : 1024 * std::strtod(kib.c_str(), nullptr);
+}
+
+class CpuDevice : public Device {
+ public:
+  CpuDevice() {
+    facts_.backend = "cpu";
+    facts_.name = processor_name();
+    facts_.processors = omp_get_max_threads();
+    facts_.memory_bytes =
+        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+    facts_.cache_bytes = last_level_cache_bytes();
+  }
+
+  const roofline::DeviceFacts& facts() const override { return facts_; }
+  std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
+  kernels::Queue queue() const override { return {.processors = facts_.processors}; }
+  double free_bytes() const override { return available_bytes(); }
+
+  Memory allocate(std::size_t bytes) override {
+    const double free = free_bytes();
+    const std::size_t padded = (std::max<std::size_t>(bytes, 1) + 255) / 256 * 256;
+    void* const data =
+        static_cast<double>(padded) < free ? std::aligned_alloc(256, padded) : nullptr;
+    if (data == nullptr) throw OutOfMemory(static_cast<double>(bytes), free);
+    return {data, [](void* p) { std::free(p); }};
+  }
+
+  void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
+            std::int64_t n) override {
+    kernels::cpu_fill(data, name(dtype).data(), kind, seed, n, queue());
+  }
+  void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
+  void download(void* host, const void* data, std::size_t bytes) override {
+    std::memcpy(host, data, bytes);
+  }
+
+  Timed timed(const std::function<void(int)>& launch, int copies, int launches) override {
+    return {launches, [this, launch, copies, launches, next = 0]() mutable {
+              const double start = now_s();
+              for (int i = 0; i < launches; ++i) {
+                launch(next);
+                next = (next + 1) % copies;
+              }
+              return now_s() - start;
+            }};
+  }
+
+  double now_s() const override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+ private:
+  roofline::DeviceFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
+
+}  // namespace bench

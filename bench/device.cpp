@@ -1,0 +1,37 @@
+#include "bench/device.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "bench/cuda_device.h"
+
+namespace bench {
+
+OutOfMemory::OutOfMemory(double asked_bytes, double free_bytes)
+    : std::runtime_error(fmt::format("needs {:.2f} GiB of memory, {:.2f} GiB are free",
+                                     asked_bytes / (1 << 30), free_bytes / (1 << 30))) {}
+
+std::unique_ptr<Device> make_device(const std::string& choice, std::string& notice) {
+  if (choice == "cpu") return make_cpu_device();
+  if (choice == "auto") {
+    if (const auto reason = why_not_cuda()) {
+      notice = *reason + ": measuring the cpu";
+      return make_cpu_device();
+    }
+    return make_cuda_device(0);
+  }
+  int ordinal = 0;
+  if (choice.starts_with("cuda:")) {
+    const char* const end = choice.data() + choice.size();
+    const auto [stop, error] = std::from_chars(choice.data() + 5, end, ordinal);
+    if (error != std::errc{} || stop != end || ordinal < 0) ordinal = -1;
+  }
+  if ((choice != "cuda" && !choice.starts_with("cuda:")) || ordinal < 0) {
+    throw std::invalid_argument(fmt::format(
+        "--device={}: expected auto, cuda, cuda:N with N = 0, 1, 2 ..., or cpu", choice));
+  }
+  return make_cuda_device(ordinal);
+}
+
+}  // namespace bench

@@ -1,0 +1,52 @@
+// Who computes a case: the one table that both backends and all libraries fill.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/operands.h"
+#include "roofline/case.h"
+
+namespace bench {
+
+/// One variant, ready to run on any copy of the operands. The sampler sees only `launch`.
+struct Work {
+  /// Enqueues the case on copy number `copy` and returns.
+  std::function<void(int copy)> launch;
+  // What the row says about how it is computed.
+  Memory workspace;
+  std::optional<std::int64_t> workspace_bytes;
+  std::string numerical_impl;  // the pipe that the library's algorithm says it uses
+  std::string scale_mode;
+  std::optional<bool> fast_accumulation;
+  std::string note;
+};
+
+/// A row of the table. Functions, not a base class: a library is one row and three functions.
+struct Implementation {
+  std::string_view name;     // "ours", "cublaslt", "onednn": the CSV's `implementation`
+  std::string_view backend;  // "cuda", "cpu"; empty for any
+  /// Nothing if it computes the case on this device, else the reason, for the row's note.
+  std::optional<std::string> (*refuses)(const roofline::Case& c, const Device& device);
+  /// Launch policies of ours, algorithms of a library; the default first, at least one.
+  std::vector<std::string> (*variants)(const roofline::Case& c, Device& device);
+  /// `operands` outlive the Work. Throws OutOfMemory, or std::runtime_error for the row's note.
+  Work (*prepare)(const roofline::Case& c, const std::string& variant, const Operands& operands,
+                  Device& device);
+};
+
+/// All that this build knows, for every backend.
+std::span<const Implementation> implementations();
+
+// The rows, each in a file of its own.
+extern const Implementation kOurs;      // hand-written kernels and loops, on any device
+extern const Implementation kCublasLt;  // cuda GEMMs
+extern const Implementation kOneDnn;    // cpu GEMMs
+
+}  // namespace bench

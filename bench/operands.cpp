@@ -1,0 +1,91 @@
+#include "bench/operands.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bench {
+namespace {
+
+using roofline::Case;
+using roofline::Layout;
+using roofline::Op;
+
+Matrix matrix(roofline::Dtype dtype, std::int64_t rows, std::int64_t columns) {
+  return {dtype, rows, columns, columns};
+}
+
+/// Rows start at multiples of 16 bytes, as vector loads need them.
+Matrix padded(Matrix m) {
+  const auto lanes = static_cast<std::int64_t>(16 / bytes_per_element(m.dtype));
+  m.stride = (m.columns + lanes - 1) / lanes * lanes;
+  return m;
+}
+
+}  // namespace
+
+std::size_t Matrix::bytes() const {
+  return static_cast<std::size_t>(static_cast<double>(elements()) * bytes_per_element(dtype));
+}
+
+OperandShapes operand_shapes(const Case& c) {
+  const Matrix a = matrix(c.a, 1, c.n), out = matrix(c.out, 1, c.n);
+  switch (c.op) {
+    case Op::empty:
+      return {};
+    case Op::read:
+      return {.a = a};
+    case Op::write:
+      return {.out = out};
+    case Op::copy:
+    case Op::fma:
+    case Op::relu:
+    case Op::gelu:
+    case Op::gelu_erf:
+      return {.a = a, .out = out};
+    case Op::triad:
+      return {.a = a, .b = matrix(c.b, 1, c.n), .out = out};
+    case Op::dot:
+      return {.a = a, .b = matrix(c.b, 1, c.n), .out = matrix(c.out, 1, 1)};
+    case Op::gemv:
+      return {.a = padded(matrix(c.a, c.m, c.n)),
+              .b = matrix(c.b, 1, c.n),
+              .out = matrix(c.out, 1, c.m)};
+    case Op::gemm: {
+      const bool x_transposed = c.layout == Layout::nt, w_transposed = c.layout == Layout::tn;
+      return {.a = x_transposed ? matrix(c.a, c.batch * c.k, c.m) : matrix(c.a, c.batch * c.m, c.k),
+              .b = w_transposed ? matrix(c.b, c.batch * c.n, c.k) : matrix(c.b, c.batch * c.k, c.n),
+              .out = matrix(c.out, c.batch * c.m, c.n)};
+    }
+  }
+  return {};
+}
+
+int cold_copies(double set_bytes, double cache_bytes) {
+  if (set_bytes > 8 * cache_bytes) return 1;
+  return std::max(2, static_cast<int>(std::ceil(3 * cache_bytes / std::max(set_bytes, 1.0))));
+}
+
+std::uint64_t seed_of_a(const Data& data) { return 2 * data.seed; }
+std::uint64_t seed_of_b(const Data& data) { return 2 * data.seed + 1; }
+
+Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
+    : shapes_(operand_shapes(c)), data_(data) {
+  const double asked = static_cast<double>(shapes_.bytes()) * copies, free = device.free_bytes();
+  if (asked > free) throw OutOfMemory(asked, free);
+  const auto filled = [&](const Matrix& m, std::uint64_t seed) {
+    if (m.rows == 0) return Memory();
+    Memory memory = device.allocate(m.bytes());
+    device.fill(memory.get(), m.dtype, data.kind, seed, m.elements());
+    return memory;
+  };
+  for (int i = 0; i < copies; ++i) {
+    Copy copy{.a = filled(shapes_.a, seed_of_a(data)), .b = filled(shapes_.b, seed_of_b(data))};
+    if (shapes_.out.rows > 0) {
+      copy.out = device.allocate(shapes_.out.bytes());
+      device.poison(copy.out.get(), shapes_.out.bytes());  // and makes its pages resident
+    }
+    copies_.push_back(std::move(copy));
+  }
+}
+
+}  // namespace bench

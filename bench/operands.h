@@ -1,0 +1,68 @@
+// The operands of a case in device memory, in as many copies as keep it out of the caches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bench/device.h"
+#include "roofline/case.h"
+
+namespace bench {
+
+/// Where its inputs come from: kernels::input(kind, seed of the operand, index).
+struct Data {
+  kernels::InputKind kind = kernels::InputKind::normal;
+  std::uint64_t seed = 1;
+};
+
+/// One operand: rows x columns of `dtype`, each row `stride` elements after the last.
+struct Matrix {
+  roofline::Dtype dtype = roofline::Dtype::fp32;
+  std::int64_t rows = 0, columns = 0, stride = 0;
+
+  std::size_t bytes() const;
+  std::int64_t elements() const { return rows * stride; }
+};
+
+/// How the operands of a case lie in memory. Elementwise and dot: 1 x n. GEMV: a is [m, n] with
+/// rows padded to 16 bytes, b is x. GEMM, batch stacked by rows: a is X, b is W, as the layout
+/// keeps them (tn: X [m, k], W [n, k]; nn: X [m, k], W [k, n]; nt: X [k, m], W [k, n]). rows = 0:
+/// not used.
+struct OperandShapes {
+  Matrix a, b, out;
+  std::size_t bytes() const { return a.bytes() + b.bytes() + out.bytes(); }
+};
+OperandShapes operand_shapes(const roofline::Case& c);
+
+/// Copies that keep a cold case out of a cache of `cache_bytes`: at least 2, together at least
+/// three caches; 1 where one copy alone exceeds eight caches, as consecutive launches then evict
+/// each other.
+int cold_copies(double set_bytes, double cache_bytes);
+
+class Operands {
+ public:
+  struct Copy {
+    Memory a, b, out;
+  };
+
+  /// Allocates and fills. The inputs of copy i have seed `data.seed` for every i: all copies hold
+  /// the same values. Throws OutOfMemory.
+  Operands(const roofline::Case& c, int copies, const Data& data, Device& device);
+
+  const OperandShapes& shapes() const { return shapes_; }
+  const Data& data() const { return data_; }
+  int copies() const { return static_cast<int>(copies_.size()); }
+  const Copy& operator[](int copy) const { return copies_[static_cast<std::size_t>(copy)]; }
+
+ private:
+  OperandShapes shapes_;
+  Data data_;
+  std::vector<Copy> copies_;
+};
+
+/// The seed of an operand: each has its own, so that a and b differ.
+std::uint64_t seed_of_a(const Data& data);
+std::uint64_t seed_of_b(const Data& data);
+
+}  // namespace bench

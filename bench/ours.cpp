@@ -1,0 +1,66 @@
+// The hand-written kernels and loops: rows of the tables in kernels/table.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bench/implementation.h"
+
+namespace bench {
+namespace {
+
+using roofline::Case;
+using roofline::Op;
+
+const kernels::Kernel* find(const Case& c, const Device& device) {
+  if (c.a != c.b) return nullptr;
+  for (const kernels::Kernel& k : device.kernels()) {
+    if (name(c.op) == k.op && name(c.a) == k.dtype) return &k;
+  }
+  return nullptr;
+}
+
+std::optional<std::string> refuses(const Case& c, const Device& device) {
+  if (find(c, device) != nullptr) return std::nullopt;
+  return fmt::format("no {} kernel for {} {}", device.facts().backend, name(c.op), dtype_label(c));
+}
+
+std::vector<std::string> variants(const Case& c, Device& device) {
+  std::vector<std::string> names;
+  for (const kernels::Policy& p : find(c, device)->policies) names.emplace_back(p.name);
+  return names;
+}
+
+Work prepare(const Case& c, const std::string& variant, const Operands& operands, Device& device) {
+  const kernels::Kernel& kernel = *find(c, device);
+  const kernels::Policy& policy =
+      *std::find_if(kernel.policies.begin(), kernel.policies.end(),
+                    [&](const kernels::Policy& p) { return p.name == variant; });
+  const kernels::Queue queue = device.queue();
+  const auto with = [&](const Operands::Copy& copy, void* workspace) {
+    return kernels::Operands{.a = copy.a.get(),
+                             .b = copy.b.get(),
+                             .out = copy.out.get(),
+                             .workspace = workspace,
+                             .m = c.m,
+                             .n = c.n,
+                             .lda = operands.shapes().a.stride};
+  };
+  const std::size_t bytes = kernel.workspace_bytes(with(operands[0], nullptr), policy, queue);
+  const Memory workspace = bytes > 0 ? device.allocate(bytes) : nullptr;
+
+  std::vector<kernels::Operands> copies;
+  for (int i = 0; i < operands.copies(); ++i) copies.push_back(with(operands[i], workspace.get()));
+  Work work;
+  work.launch = [&kernel, &policy, queue, workspace, copies](int copy) {
+    kernel.launch(copies[static_cast<std::size_t>(copy)], policy, queue);
+  };
+  work.workspace = workspace;
+  work.workspace_bytes = static_cast<std::int64_t>(bytes);
+  return work;
+}
+
+}  // namespace
+
+const Implementation kOurs{"ours", "", &refuses, &variants, &prepare};
+
+}  // namespace bench

@@ -1,0 +1,79 @@
+#include "bench/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace bench {
+namespace {
+
+bool agree(const std::vector<double>& last_times) {
+  if (last_times.size() < 3) return false;
+  const auto [low, high] = std::minmax_element(last_times.end() - 3, last_times.end());
+  return *high <= 1.02 * *low;
+}
+
+}  // namespace
+
+std::vector<double> Series::times() const {
+  std::vector<double> all;
+  for (const Sample& s : samples) all.push_back(s.time_s);
+  return all;
+}
+
+std::vector<double> Series::round_medians() const {
+  std::vector<double> medians, round;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    round.push_back(samples[i].time_s);
+    if (i + 1 == samples.size() || samples[i + 1].round != samples[i].round) {
+      medians.push_back(roofline::median(round));
+      round.clear();
+    }
+  }
+  return medians;
+}
+
+double noise(const Series& series) {
+  const std::vector<double> medians = series.round_medians();
+  const auto interval = roofline::median_interval(medians);
+  if (!interval) return std::numeric_limits<double>::infinity();
+  const double relative = interval->relative_half_width(roofline::median(medians));
+  return relative >= 0 ? relative : std::numeric_limits<double>::infinity();
+}
+
+int launches_for(double sample_s, double launch_s) {
+  constexpr double kMost = 10000;  // of a launch below 20 ns, which is an empty one
+  if (!(launch_s > 0)) return 1;
+  return static_cast<int>(std::clamp(std::ceil(sample_s / launch_s), 1.0, kMost));
+}
+
+void settle(std::span<Series> group, const Protocol& protocol, const Device& device,
+            const std::atomic<bool>& interrupted) {
+  for (Series& series : group) {
+    const double end = device.now_s() + protocol.settle_s / static_cast<double>(group.size());
+    std::vector<double> times;
+    do {
+      times.push_back(series.timed.run_s());
+    } while (!interrupted && !agree(times) && device.now_s() < end);
+  }
+}
+
+void sample(std::span<Series> group, const Protocol& protocol, Device& device,
+            const std::atomic<bool>& interrupted) {
+  const double end = device.now_s() + protocol.cap_s;
+  for (int round = 0; round < protocol.max_rounds; ++round) {
+    for (Series& series : group) {
+      const double block_end = device.now_s() + protocol.block_s;
+      do {
+        if (interrupted) return;
+        series.samples.push_back({round, series.timed.run_s() / series.timed.launches});
+      } while (device.now_s() < block_end);
+      series.blocks.push_back(device.telemetry());
+    }
+    const bool quiet = std::all_of(group.begin(), group.end(),
+                                   [&](const Series& s) { return noise(s) <= protocol.max_noise; });
+    if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,57 @@
+// Takes samples in turns until they say enough. Knows no op: it sees runs that return seconds.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "bench/device.h"
+#include "roofline/statistics.h"
+
+namespace bench {
+
+/// When to stop, and how long a sample is.
+struct Protocol {
+  int min_rounds = 6;        // order statistics of 5 medians cannot reach 95 %
+  int max_rounds = 200;      //
+  double sample_s = 200e-6;  // event resolution is 0.5 us: 0.25 % of a sample
+  double block_s = 5e-3;     // samples of a row in one round take about so long, at least one
+  double max_noise = 0.005;  // half-width of the interval over round medians, relative
+  double settle_s = 0.5;     // at most, before the first round
+  double cap_s = 5;          // of a group's sampling, settling included
+};
+
+struct Sample {
+  int round;
+  double time_s;  // of one launch
+};
+
+/// One row of a group: what to run, and what came of it.
+struct Series {
+  Timed timed;
+  std::vector<Sample> samples;
+  std::vector<Telemetry> blocks;  // read after each block
+
+  std::vector<double> times() const;
+  /// The median of each round.
+  std::vector<double> round_medians() const;
+};
+
+/// Half-width of the interval for the median, over round medians, relative to it. Infinite before
+/// there are rounds enough, or where a time is not a positive finite number.
+double noise(const Series& series);
+
+/// How many launches make a sample of at least `sample_s`, if one takes `launch_s`.
+int launches_for(double sample_s, double launch_s);
+
+/// Runs each series until its last three runs agree within 2 %, or `settle_s` is over.
+void settle(std::span<Series> group, const Protocol& protocol, const Device& device,
+            const std::atomic<bool>& interrupted);
+
+/// Rounds over the group: in each, every series gets a block of samples, so that what drifts,
+/// drifts for all. Ends when all are quieter than max_noise, at the caps, or when interrupted.
+void sample(std::span<Series> group, const Protocol& protocol, Device& device,
+            const std::atomic<bool>& interrupted);
+
+}  // namespace bench
