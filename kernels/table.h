@@ -1,30 +1,49 @@
-// The one table of kernels: names, sizes and function pointers, plain C++ over .cu and OpenMP files.
-// The cuda and the cpu backend fill the same table, so that whoever runs it does not care which.
+// The one table of kernels: names, sizes and function pointers, plain C++ over .cu and OpenMP
+// files. The cuda and the cpu backend fill the same table, so that whoever runs it does not care
+// which.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "kernels/input.h"
+
 namespace kernels {
 
 /// How a launch is cut up. Each policy of a kernel is a variant that can be measured.
 struct Policy {
-  const char* name;   // "t256v4"; unique in its kernel
-  int threads;        // CUDA threads a block; elements a block on a cpu
-  int vectors;        // 16-byte loads a thread has in flight
-  int blocks_per_processor = 0;  // 0: one-shot grid that covers n; else grid-stride, this many x SMs
+  const char* name = "";  // "t256v4"; unique in its kernel
+  int threads = 0;        // CUDA threads a block; unused on a cpu
+  int vectors = 1;        // 16-byte loads of each input a thread has in flight; likewise
+  int blocks_per_processor =
+      0;                     // 0: one-shot grid that covers n; else grid-stride, this many x SMs
+  bool nontemporal = false;  // on a cpu: stores that bypass the caches
 };
 
-/// Operands of one launch, in the memory of the backend. What an op does not use stays null or 1.
-/// Elementwise, stream: out[n] = f(a[n], b[n]). Dot: out[1] fp32. GEMV: out[m] = a[m, n] b[n].
+/// Operands of one launch, in the memory of the backend, 16-byte aligned. What an op does not use
+/// stays null or 1. All ops but dot, gemv, read and empty are elementwise: out[n] = f(a[n], b[n]).
+///
+///   relu   max(a, 0); NaN stays NaN, +inf stays +inf, -inf gives 0
+///   gelu   0.5 a (1 + tanh(sqrt(2 / pi) (a + 0.044715 a^3))); NaN stays NaN, +inf stays +inf
+///          (57344 in E5M2, whose store saturates), -inf gives NaN as the formula does
+///   gelu_erf  0.5 a (1 + erf(a / sqrt(2))); likewise
+///   copy   a, bit by bit
+///   write  1, without reading
+///   triad  a + 3 b
+///   fma    a after m steps of a <- 1 - a, each one multiply-add; for even m that is a again
+///   read   nothing in out: the 32-bit words of workspace, XORed, are those of a, XORed (a padded
+///          with zero bits to a whole word)
+///   dot    out[1] fp32 = sum of a[i] b[i]; the same bits for the same policy and processors
+///   gemv   out[m] = a[m, n] b[n], out of the type of a, bf16 for FP8
+///   empty  nothing: what a launch costs
 struct Operands {
   const void* a = nullptr;
   const void* b = nullptr;
   void* out = nullptr;
   void* workspace = nullptr;  // workspace_bytes() of it, 256-byte aligned
   std::int64_t m = 1, n = 1;
-  std::int64_t lda = 0;  // elements between rows of a; 0: n
+  std::int64_t lda = 0;  // elements between rows of a, each row 16-byte aligned; 0: n
 };
 
 /// Where a launch is enqueued.
@@ -35,16 +54,25 @@ struct Queue {
 
 /// One op on one storage type.
 struct Kernel {
-  const char* op;     // "relu", "gelu", "dot", "gemv", "read", "copy" ...
-  const char* dtype;  // "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"
+  const char* op;                    // "relu", "gelu", "dot", "gemv", "read", "copy" ...
+  const char* dtype;                 // "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"
   std::span<const Policy> policies;  // the default first
   std::size_t (*workspace_bytes)(const Operands&, const Policy&, const Queue&);
-  /// Returns before the work is done. Throws std::invalid_argument with the numbers when operands
-  /// are misaligned, overlap or do not fit together; CudaError when the launch is refused.
+  /// Returns before the work is done (on a cpu: when it is done). Throws std::invalid_argument with
+  /// the numbers when operands are null, negative, misaligned, overlap or do not fit together;
+  /// CudaError when the launch is refused.
   void (*launch)(const Operands&, const Policy&, const Queue&);
 };
 
 std::span<const Kernel> cuda_kernels();
 std::span<const Kernel> cpu_kernels();
+
+/// Enqueues data[i] = input(kind, seed, i) for i < n, rounded to nearest even, FP8 saturating.
+/// `data`: n elements of `dtype`, 16-byte aligned. Throws std::invalid_argument as a launch does,
+/// and for an unknown dtype.
+void cuda_fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
+               const Queue& queue);
+void cpu_fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
+              const Queue& queue);
 
 }  // namespace kernels
