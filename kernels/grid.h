@@ -1,0 +1,34 @@
+// How a launch is cut into blocks: host arithmetic, 64-bit, tested without a GPU.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/table.h"
+
+namespace kernels {
+
+/// A one-dimensional grid of one-dimensional blocks.
+struct LaunchConfig {
+  unsigned blocks;
+  unsigned threads;
+  void* stream;
+};
+
+inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // CUDA's limit on gridDim.x
+
+/// The grid that covers `items` at `items_per_thread`, of one block at least. All kernels stride
+/// over their grid, so one that is capped (by kMaxBlocks, or by the policy's blocks per processor)
+/// still covers everything.
+constexpr LaunchConfig grid_for(std::int64_t items, std::int64_t items_per_thread,
+                                const Policy& policy, const Queue& queue) {
+  const std::int64_t per_block = items_per_thread * policy.threads;
+  const std::int64_t covering = items / per_block + (items % per_block != 0);
+  const std::int64_t most = policy.blocks_per_processor == 0
+                                ? kMaxBlocks
+                                : std::int64_t{policy.blocks_per_processor} * queue.processors;
+  return {static_cast<unsigned>(std::clamp<std::int64_t>(covering, 1, std::min(most, kMaxBlocks))),
+          static_cast<unsigned>(policy.threads), queue.stream};
+}
+
+}  // namespace kernels

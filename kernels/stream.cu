@@ -1,0 +1,94 @@
+#include "kernels/cuda_table.h"
+#include "kernels/fill.cuh"
+#include "kernels/stream.cuh"
+
+namespace kernels {
+namespace {
+
+// Untuned: from the fewest bytes in flight to the most.
+constexpr Policy kStreamPolicies[] = {
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v8", .threads = 256, .vectors = 8},
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+    {.name = "t256v1", .threads = 256, .vectors = 1},
+    {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
+};
+// A read ends in one partial a block: a grid of few blocks keeps them few.
+constexpr Policy kReadPolicies[] = {
+    {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
+    {.name = "t256v8g8", .threads = 256, .vectors = 8, .blocks_per_processor = 8},
+    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
+    {.name = "t512v4g4", .threads = 512, .vectors = 4, .blocks_per_processor = 4},
+};
+constexpr Policy kEmptyPolicies[] = {{.name = "t32", .threads = 32, .vectors = 1}};
+
+template <Dtype T>
+constexpr std::int64_t bytes_of(std::int64_t n) {
+  return n * std::int64_t{sizeof(T)};
+}
+
+template <Dtype T>
+constexpr Kernel read() {
+  return {"read", DtypeTraits<T>::kName, kReadPolicies,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            return read_grid(bytes_of<T>(x.n), policy, queue).blocks * sizeof(Word);
+          },
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            check_count("read", "n", x.n);
+            launch_read(x, bytes_of<T>(x.n), policy, queue);
+          }};
+}
+
+template <Dtype T>
+constexpr Kernel copy() {
+  return {"copy", DtypeTraits<T>::kName, kStreamPolicies, no_workspace,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            launch_elementwise<Copy, 1, 2, 4, 8>(Copy(), x, bytes_of<T>(x.n), policy, queue);
+          }};
+}
+
+template <ElementwiseOp Op>
+constexpr Kernel stream() {
+  return {Op::kName, DtypeTraits<typename Op::Element>::kName, kStreamPolicies, no_workspace,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            launch_elementwise<Op, 1, 2, 4, 8>(Op(), x, x.n, policy, queue);
+          }};
+}
+
+constexpr Kernel kStreams[] = {
+    read<float>(),
+    read<__half>(),
+    read<__nv_bfloat16>(),
+    read<__nv_fp8_e4m3>(),
+    read<__nv_fp8_e5m2>(),
+    copy<float>(),
+    copy<__half>(),
+    copy<__nv_bfloat16>(),
+    copy<__nv_fp8_e4m3>(),
+    copy<__nv_fp8_e5m2>(),
+    stream<Write<float>>(),
+    stream<Write<__half>>(),
+    stream<Write<__nv_bfloat16>>(),
+    stream<Write<__nv_fp8_e4m3>>(),
+    stream<Write<__nv_fp8_e5m2>>(),
+    stream<Triad<float>>(),
+    stream<Triad<__half>>(),
+    stream<Triad<__nv_bfloat16>>(),
+    stream<Triad<__nv_fp8_e4m3>>(),
+    stream<Triad<__nv_fp8_e5m2>>(),
+    {"empty", "fp32", kEmptyPolicies, no_workspace,
+     [](const Operands&, const Policy& policy, const Queue& queue) {
+       launch(grid_for(1, 1, policy, queue), empty_kernel);
+     }},
+};
+
+}  // namespace
+
+std::span<const Kernel> stream_kernels() { return kStreams; }
+
+void cuda_fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
+               const Queue& queue) {
+  with_dtype(dtype, [&]<typename T>() { launch_fill<T>(data, kind, seed, n, queue); });
+}
+
+}  // namespace kernels
