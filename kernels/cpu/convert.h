@@ -1,0 +1,91 @@
+// The storage types of the cpu backend: branch-free conversions, which g++ vectorises where those
+// of the CUDA headers do not. load() is exact; store() rounds to nearest even, FP8 saturates, and a
+// NaN stays one.
+#pragma once
+
+#include <cstdint>
+
+namespace kernels::cpu {
+// Included by files that are compiled for different CPUs. Internal linkage gives each its own copy;
+// otherwise the linker would keep one, perhaps of instructions that this CPU does not have.
+namespace {
+
+template <typename To, typename From>
+inline To same_bits(From from) {
+  return __builtin_bit_cast(To, from);  // std::bit_cast is not of internal linkage
+}
+
+struct Fp32 {
+  using Storage = std::uint32_t;
+  static constexpr Storage kLargest = 0x7f800000;  // the largest magnitude that is not a NaN
+  static float load(Storage s) { return same_bits<float>(s); }
+  static Storage store(float x) { return same_bits<Storage>(x); }
+};
+
+struct Bf16 {
+  using Storage = std::uint16_t;
+  static constexpr Storage kLargest = 0x7f80;
+  static float load(Storage s) { return same_bits<float>(std::uint32_t{s} << 16); }
+  static Storage store(float x) {
+    const auto bits = same_bits<std::uint32_t>(x);
+    const std::uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+    return static_cast<Storage>(nan ? 0x7fff : rounded);
+  }
+};
+
+/// The formats of fewer exponent bits than fp32. kFiniteMax: the bits of the largest finite value.
+template <typename StorageType, int kExponentBits, int kMantissaBits, std::uint32_t kFiniteMax,
+          bool kHasInfinity, bool kSaturates>
+struct Small {
+  using Storage = StorageType;
+  static constexpr Storage kLargest = kFiniteMax + kHasInfinity;
+
+  static float load(Storage s) {
+    const std::uint32_t magnitude = s & kNan, bits = magnitude << kShift;
+    // The same exponent field in fp32 is off by the difference of the biases; the product puts
+    // that right, for subnormals too.
+    const auto finite =
+        same_bits<std::uint32_t>(same_bits<float>(bits) * same_bits<float>((254U - kBias) << 23));
+    const std::uint32_t sign = std::uint32_t{s} >> kSignBit << 31;
+    return same_bits<float>((magnitude > kFiniteMax ? bits | 0x7f800000U : finite) | sign);
+  }
+
+  static Storage store(float x) {
+    const auto bits = same_bits<std::uint32_t>(x);
+    const std::uint32_t magnitude = bits & 0x7fffffff;
+    const std::uint32_t half = (1U << (kShift - 1)) - 1 + ((magnitude >> kShift) & 1);
+    const std::uint32_t normal = (magnitude - ((127U - kBias) << 23) + half) >> kShift;
+    // Added to a number whose last bit is the smallest subnormal, x is rounded to that.
+    constexpr std::uint32_t kStep = (127U + 1 - kBias - kMantissaBits + 23) << 23;
+    const auto subnormal =
+        same_bits<std::uint32_t>(same_bits<float>(magnitude) + same_bits<float>(kStep)) - kStep;
+    std::uint32_t code = magnitude < ((128U - kBias) << 23) ? subnormal : normal;
+    constexpr std::uint32_t kMost = kFiniteMax + !kSaturates;
+    code = code > kMost ? kMost : code;
+    code = magnitude > 0x7f800000 ? kNan : code;
+    return static_cast<Storage>(code | bits >> 31 << kSignBit);
+  }
+
+ private:
+  static constexpr int kSignBit = kExponentBits + kMantissaBits;
+  static constexpr int kShift = 23 - kMantissaBits;
+  static constexpr std::uint32_t kBias = (1U << (kExponentBits - 1)) - 1;
+  static constexpr std::uint32_t kNan = (1U << kSignBit) - 1;
+};
+
+using Fp16 = Small<std::uint16_t, 5, 10, 0x7bff, true, false>;
+using Fp8E4m3 = Small<std::uint8_t, 4, 3, 0x7e, false, true>;
+using Fp8E5m2 = Small<std::uint8_t, 5, 2, 0x7b, true, true>;
+
+// clang-format off
+template <typename T> struct Dtype;
+template <> struct Dtype<Fp32>    { static constexpr const char* kName = "fp32";     using GemvOutput = Fp32; };
+template <> struct Dtype<Fp16>    { static constexpr const char* kName = "fp16";     using GemvOutput = Fp16; };
+template <> struct Dtype<Bf16>    { static constexpr const char* kName = "bf16";     using GemvOutput = Bf16; };
+template <> struct Dtype<Fp8E4m3> { static constexpr const char* kName = "fp8_e4m3"; using GemvOutput = Bf16; };
+template <> struct Dtype<Fp8E5m2> { static constexpr const char* kName = "fp8_e5m2"; using GemvOutput = Bf16; };
+// clang-format on
+
+}  // namespace
+}  // namespace kernels::cpu

@@ -1,0 +1,405 @@
+// The loops of the cpu backend and their table. Compiled once per level of the instruction set, of
+// which cpu_table.cpp chooses one at run time. KERNELS_CPU_LEVEL, the level's name, is all that has
+// external linkage.
+#include "kernels/cpu/loops.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "kernels/checks.h"
+#include "kernels/cpu/convert.h"
+#include "kernels/cpu/math.h"
+#include "kernels/input.h"
+
+namespace kernels::cpu {
+namespace {
+
+// Elements that a thread works on at a time: a block and what is made of it stay in the L1 cache,
+// and it starts on a cache line in all types.
+constexpr std::int64_t kBlock = 2048;
+
+/// Calls f(begin, end, thread) on each of `processors` threads, for ranges that cover n and begin
+/// at whole blocks.
+template <typename F>
+void in_parallel(std::int64_t n, int processors, F f) {
+  const std::int64_t blocks = n / kBlock + (n % kBlock != 0);
+#pragma omp parallel for num_threads(processors) schedule(static, 1)
+  for (int thread = 0; thread < processors; ++thread) {
+    const std::int64_t begin = blocks * thread / processors * kBlock;
+    const std::int64_t end = blocks * (thread + 1) / processors * kBlock;
+    f(begin, end < n ? end : n, thread);
+  }
+}
+
+/// Copies past the caches, so that the processor does not first read what it will overwrite.
+void stream_out(void* to, const void* from, std::int64_t bytes) {
+  std::int64_t done = 0;
+#ifdef __SSE2__
+  for (; done + 16 <= bytes; done += 16) {
+    _mm_stream_si128(
+        reinterpret_cast<__m128i*>(static_cast<char*>(to) + done),
+        _mm_load_si128(reinterpret_cast<const __m128i*>(static_cast<const char*>(from) + done)));
+  }
+#endif
+  std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, bytes - done);
+}
+
+void fence_streams() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}
+
+// ---- elementwise
+// ---------------------------------------------------------------------------------
+
+template <typename T>
+struct Relu {
+  static constexpr const char* kName = "relu";
+  static constexpr int kInputs = 1;
+  using Storage = typename T::Storage;
+  static Storage map(Storage a, Storage) {  // on the bits, as the CUDA kernel does
+    constexpr auto kMagnitude = static_cast<Storage>(static_cast<Storage>(~Storage{0}) >> 1);
+    return a > kMagnitude && (a & kMagnitude) <= T::kLargest ? Storage{0} : a;
+  }
+};
+
+template <typename T>
+struct Gelu {
+  static constexpr const char* kName = "gelu";
+  static constexpr int kInputs = 1;
+  static typename T::Storage map(typename T::Storage a, typename T::Storage) {
+    // 0.5 (1 + tanh(u)) = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+    constexpr float kLinear = -2.0F * 1.4426950409F * 0.7978845608F, kCubic = kLinear * 0.044715F;
+    const float x = T::load(a);
+    return T::store(x / (1.0F + exp2(x * (kLinear + kCubic * x * x))));
+  }
+};
+
+template <typename T>
+struct GeluErf {
+  static constexpr const char* kName = "gelu_erf";
+  static constexpr int kInputs = 1;
+  static typename T::Storage map(typename T::Storage a, typename T::Storage) {
+    const float x = T::load(a);
+    return T::store(0.5F * x * (1.0F + erf(x * 0.7071067812F)));
+  }
+};
+
+template <typename T>
+struct Copy {
+  static constexpr const char* kName = "copy";
+  static constexpr int kInputs = 1;
+  static typename T::Storage map(typename T::Storage a, typename T::Storage) { return a; }
+};
+
+template <typename T>
+struct Write {
+  static constexpr const char* kName = "write";
+  static constexpr int kInputs = 0;
+  static typename T::Storage map(typename T::Storage, typename T::Storage) {
+    return T::store(1.0F);
+  }
+};
+
+template <typename T>
+struct Triad {
+  static constexpr const char* kName = "triad";
+  static constexpr int kInputs = 2;
+  static typename T::Storage map(typename T::Storage a, typename T::Storage b) {
+    return T::store(T::load(a) + 3.0F * T::load(b));
+  }
+};
+
+template <template <typename> typename Op, typename T>
+void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
+  using Storage = typename T::Storage;
+  constexpr const char* kName = Op<T>::kName;
+  constexpr int kInputs = Op<T>::kInputs;
+  const std::int64_t bytes = x.n * std::int64_t{sizeof(Storage)};
+  const Range ranges[] = {{"a", x.a, kInputs >= 1 ? bytes : 0},
+                          {"b", x.b, kInputs == 2 ? bytes : 0}};
+  const Range written{"out", x.out, bytes};
+  check_count(kName, "n", x.n);
+  for (const Range& range : {ranges[0], ranges[1], written}) check_aligned(kName, range);
+  check_apart(kName, written, {ranges[0], ranges[1]});
+
+  const auto* a = static_cast<const Storage*>(x.a);
+  const auto* b = static_cast<const Storage*>(x.b);
+  auto* out = static_cast<Storage*>(x.out);
+  const auto block = [a, b](std::int64_t begin, std::int64_t count, Storage* __restrict__ to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      to[i] = Op<T>::map(kInputs >= 1 ? a[begin + i] : Storage{0},
+                         kInputs == 2 ? b[begin + i] : Storage{0});
+    }
+  };
+  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; i += kBlock) {
+      const std::int64_t count = end - i < kBlock ? end - i : kBlock;
+      if (policy.nontemporal) {
+        alignas(64) Storage buffer[kBlock];
+        block(i, count, buffer);
+        stream_out(out + i, buffer, count * std::int64_t{sizeof(Storage)});
+      } else {
+        block(i, count, out + i);
+      }
+    }
+    if (policy.nontemporal) fence_streams();
+  });
+}
+
+// ---- fma: the peak of multiply-adds
+// ----------------------------------------------------------------
+
+/// Chains side by side: 64 floats, so that each has its latency covered by the others.
+typedef float Chains __attribute__((vector_size(64)));
+constexpr std::int64_t kChains = 4 * sizeof(Chains) / sizeof(float);
+
+void fma(const Operands& x, const Policy&, const Queue& queue) {
+  const std::int64_t bytes = x.n * std::int64_t{sizeof(float)};
+  check_count("fma", "n", x.n);
+  check_count("fma", "m", x.m);
+  for (const Range& range : {Range{"a", x.a, bytes}, Range{"out", x.out, bytes}}) {
+    check_aligned("fma", range);
+  }
+  check_apart("fma", {"out", x.out, bytes}, {{"a", x.a, bytes}});
+  // Read at run time: with a known -1 the compiler would make one subtraction of the step.
+  static const volatile float kMinusOne = -1.0F;
+  const float minus_one = kMinusOne;
+  const auto* a = static_cast<const float*>(x.a);
+  auto* out = static_cast<float*>(x.out);
+  in_parallel(x.n, queue.processors, [=, steps = x.m](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; i += kChains) {
+      const std::int64_t size =
+          (end - i < kChains ? end - i : kChains) * std::int64_t{sizeof(float)};
+      Chains c[4] = {};
+      std::memcpy(c, a + i, size);
+      for (std::int64_t step = 0; step < steps; ++step) {
+        for (Chains& chain : c) chain = chain * minus_one + 1.0F;
+      }
+      std::memcpy(out + i, c, size);
+    }
+  });
+}
+
+// ---- sums
+// ------------------------------------------------------------------------------------------
+
+/// Sum of a[i] b[i], begin <= i < end. Blocks are summed in fp32, as lanes of vectors; their sums
+/// in fp64, for there may be 10^5 of them.
+template <typename A, typename B>
+double dot_range(const typename A::Storage* a, const typename B::Storage* b, std::int64_t begin,
+                 std::int64_t end) {
+  double total = 0.0;
+  for (std::int64_t i = begin; i < end; i += kBlock) {
+    const std::int64_t stop = end - i < kBlock ? end : i + kBlock;
+    float sum = 0.0F;
+#pragma omp simd reduction(+ : sum)
+    for (std::int64_t k = i; k < stop; ++k) sum += A::load(a[k]) * B::load(b[k]);
+    total += static_cast<double>(sum);
+  }
+  return total;
+}
+
+std::size_t dot_workspace(const Operands&, const Policy&, const Queue& queue) {
+  return queue.processors * sizeof(double);
+}
+
+template <typename T>
+void dot(const Operands& x, const Policy& policy, const Queue& queue) {
+  using Storage = typename T::Storage;
+  const std::int64_t bytes = x.n * std::int64_t{sizeof(Storage)};
+  const Range a{"a", x.a, bytes}, b{"b", x.b, bytes}, out{"out", x.out, sizeof(float)};
+  const auto workspace_bytes = static_cast<std::int64_t>(dot_workspace(x, policy, queue));
+  const Range workspace{"workspace", x.workspace, workspace_bytes};
+  check_count("dot", "n", x.n);
+  for (const Range& range : {a, b, out}) check_aligned("dot", range);
+  check_aligned("dot", workspace, 256);
+  check_apart("dot", out, {a, b, workspace});
+  check_apart("dot", workspace, {a, b});
+
+  const auto* va = static_cast<const Storage*>(x.a);
+  const auto* vb = static_cast<const Storage*>(x.b);
+  auto* sums = static_cast<double*>(x.workspace);
+  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
+    sums[thread] = dot_range<T, T>(va, vb, begin, end);
+  });
+  double total = 0.0;
+  for (int thread = 0; thread < queue.processors; ++thread) total += sums[thread];
+  *static_cast<float*>(x.out) = static_cast<float>(total);
+}
+
+std::size_t gemv_workspace(const Operands& x, const Policy&, const Queue&) {
+  return x.n * sizeof(float);
+}
+
+template <typename T>
+void gemv(const Operands& x, const Policy&, const Queue& queue) {
+  using Storage = typename T::Storage;
+  using Out = typename Dtype<T>::GemvOutput;
+  constexpr std::int64_t kSize = sizeof(Storage);
+  check_count("gemv", "m", x.m);
+  check_count("gemv", "n", x.n);
+  const std::int64_t lda = checked_lda("gemv", x, kSize);
+  const Range a{"a", x.a, x.m == 0 ? 0 : ((x.m - 1) * lda + x.n) * kSize};
+  const Range b{"b", x.b, x.n * kSize};
+  const Range out{"out", x.out, x.m * std::int64_t{sizeof(typename Out::Storage)}};
+  const Range workspace{"workspace", x.workspace, x.n * std::int64_t{sizeof(float)}};
+  for (const Range& range : {a, b, out}) check_aligned("gemv", range);
+  check_aligned("gemv", workspace, 256);
+  check_apart("gemv", out, {a, b, workspace});
+  check_apart("gemv", workspace, {a, b});
+
+  const auto* matrix = static_cast<const Storage*>(x.a);
+  const auto* vector = static_cast<const Storage*>(x.b);
+  auto* converted = static_cast<Fp32::Storage*>(x.workspace);  // once, not once a row
+  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end; ++i) converted[i] = Fp32::store(T::load(vector[i]));
+  });
+  auto* y = static_cast<typename Out::Storage*>(x.out);
+#pragma omp parallel for num_threads(queue.processors) schedule(static)
+  for (std::int64_t row = 0; row < x.m; ++row) {
+    y[row] =
+        Out::store(static_cast<float>(dot_range<T, Fp32>(matrix + row * lda, converted, 0, x.n)));
+  }
+}
+
+// ---- read, empty
+// -----------------------------------------------------------------------------------
+
+std::size_t read_workspace(const Operands&, const Policy&, const Queue& queue) {
+  return queue.processors * sizeof(std::uint32_t);
+}
+
+template <typename T>
+void read(const Operands& x, const Policy& policy, const Queue& queue) {
+  using Word = std::uint32_t;
+  check_count("read", "n", x.n);
+  const std::int64_t bytes = x.n * std::int64_t{sizeof(typename T::Storage)};
+  const Range a{"a", x.a, bytes};
+  const auto workspace_bytes = static_cast<std::int64_t>(read_workspace(x, policy, queue));
+  const Range workspace{"workspace", x.workspace, workspace_bytes};
+  check_aligned("read", a);
+  check_aligned("read", workspace, 256);
+  check_apart("read", workspace, {a});
+
+  const std::int64_t words = bytes / std::int64_t{sizeof(Word)};
+  const auto* from = static_cast<const Word*>(x.a);
+  auto* partials = static_cast<Word*>(x.workspace);
+  in_parallel(words, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
+    Word sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum ^= from[i];
+    partials[thread] = sum;
+  });
+  Word rest = 0;
+  std::memcpy(&rest, from + words, bytes - words * sizeof(Word));
+  partials[0] ^= rest;
+}
+
+void empty(const Operands&, const Policy&, const Queue& queue) {
+  in_parallel(0, queue.processors, [](std::int64_t, std::int64_t, int) {});
+}
+
+// ---- the table
+// -------------------------------------------------------------------------------------
+
+std::size_t no_workspace(const Operands&, const Policy&, const Queue&) { return 0; }
+
+constexpr Policy kPlain[] = {{.name = "plain"}};
+#ifdef __SSE2__
+constexpr Policy kStores[] = {{.name = "nontemporal", .nontemporal = true}, {.name = "plain"}};
+#else
+constexpr Policy kStores[] = {{.name = "plain"}};
+#endif
+
+template <template <typename> typename Op, typename T>
+constexpr Kernel elementwise_row() {
+  return {Op<T>::kName, Dtype<T>::kName, kStores, no_workspace, elementwise<Op, T>};
+}
+
+/// All ops of one storage type.
+template <typename T>
+constexpr std::array<Kernel, 9> kRows = {{
+    elementwise_row<Relu, T>(),
+    elementwise_row<Gelu, T>(),
+    elementwise_row<GeluErf, T>(),
+    elementwise_row<Copy, T>(),
+    elementwise_row<Write, T>(),
+    elementwise_row<Triad, T>(),
+    {"read", Dtype<T>::kName, kPlain, read_workspace, read<T>},
+    {"dot", Dtype<T>::kName, kPlain, dot_workspace, dot<T>},
+    {"gemv", Dtype<T>::kName, kPlain, gemv_workspace, gemv<T>},
+}};
+
+constexpr auto kTable = [] {
+  std::array<Kernel, 5 * kRows<Fp32>.size() + 2> table{};
+  auto* row = table.data();
+  for (const auto& rows : {kRows<Fp32>, kRows<Fp16>, kRows<Bf16>, kRows<Fp8E4m3>, kRows<Fp8E5m2>}) {
+    for (const Kernel& kernel : rows) *row++ = kernel;
+  }
+  *row++ = {"fma", "fp32", kPlain, no_workspace, fma};
+  *row++ = {"empty", "fp32", kPlain, no_workspace, empty};
+  return table;
+}();
+
+template <typename T, InputKind kKind>
+void fill_as(void* data, std::uint64_t seed, std::int64_t n, const Queue& queue) {
+  auto* out = static_cast<typename T::Storage*>(data);
+  in_parallel(n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
+    for (std::int64_t i = begin; i < end;
+         i += kBlock) {  // a block has one key: kBlock divides 2^32
+      const std::uint64_t key = input_key(seed, static_cast<std::uint32_t>(i >> 32));
+      const auto low = static_cast<std::uint32_t>(i);
+      const auto count = static_cast<std::uint32_t>(end - i < kBlock ? end - i : kBlock);
+      for (std::uint32_t k = 0; k < count; ++k) {
+        out[i + k] = T::store(keyed_input(kKind, key, low + k));
+      }
+    }
+  });
+}
+
+template <typename T>
+bool fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
+          const Queue& queue) {
+  if (std::strcmp(dtype, Dtype<T>::kName) != 0) return false;
+  check_count("fill", "n", n);
+  check_aligned("fill", {"data", data, n * std::int64_t{sizeof(typename T::Storage)}});
+  switch (kind) {
+    case InputKind::normal:
+      fill_as<T, InputKind::normal>(data, seed, n, queue);
+      break;
+    case InputKind::uniform:
+      fill_as<T, InputKind::uniform>(data, seed, n, queue);
+      break;
+    case InputKind::integers:
+      fill_as<T, InputKind::integers>(data, seed, n, queue);
+      break;
+    case InputKind::ones:
+      fill_as<T, InputKind::ones>(data, seed, n, queue);
+      break;
+    case InputKind::zeros:
+      fill_as<T, InputKind::zeros>(data, seed, n, queue);
+      break;
+  }
+  return true;
+}
+
+void fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
+          const Queue& queue) {
+  const bool known = fill<Fp32>(data, dtype, kind, seed, n, queue) ||
+                     fill<Fp16>(data, dtype, kind, seed, n, queue) ||
+                     fill<Bf16>(data, dtype, kind, seed, n, queue) ||
+                     fill<Fp8E4m3>(data, dtype, kind, seed, n, queue) ||
+                     fill<Fp8E5m2>(data, dtype, kind, seed, n, queue);
+  if (!known) refuse_dtype(dtype);
+}
+
+}  // namespace
+
+extern const Loops KERNELS_CPU_LEVEL{kTable, fill};
+
+}  // namespace kernels::cpu
