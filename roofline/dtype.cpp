@@ -1,8 +1,13 @@
 #include "roofline/dtype.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
+#include <vector>
 
 namespace roofline {
 namespace {
@@ -51,6 +56,14 @@ std::optional<Dtype> parse_dtype(std::string_view name) {
     if (f.name == name) return f.dtype;
   }
   return std::nullopt;
+}
+
+Dtype dtype_named(std::string_view name) {
+  if (const auto dtype = parse_dtype(name)) return *dtype;
+  std::vector<std::string_view> names;
+  for (const Format& f : kFormats) names.push_back(f.name);
+  throw std::invalid_argument(
+      fmt::format("dtype: expected one of {}; got \"{}\"", fmt::join(names, " "), name));
 }
 
 double bytes_per_element(Dtype dtype) { return format(dtype).storage_bits / 8; }

@@ -36,6 +36,8 @@ const Format& format(Dtype dtype);
 
 std::string_view name(Dtype dtype);
 std::optional<Dtype> parse_dtype(std::string_view name);
+/// The same for what a user typed: throws std::invalid_argument with all names where it is none.
+Dtype dtype_named(std::string_view name);
 
 /// Bytes of one element in memory; 0.5625 for nvfp4.
 double bytes_per_element(Dtype dtype);

@@ -1,6 +1,5 @@
 // `roofline dtype`: how a number format is laid out, and what becomes of a value in it.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <cmath>
@@ -13,14 +12,6 @@
 
 namespace roofline {
 namespace {
-
-Dtype dtype_named(const std::string& text) {
-  if (const auto dtype = parse_dtype(text)) return *dtype;
-  std::vector<std::string_view> names;
-  for (const Format& f : formats()) names.push_back(f.name);
-  throw std::invalid_argument(
-      fmt::format("dtype: expected one of {}; got \"{}\"", fmt::join(names, " "), text));
-}
 
 /// The parts of a code, as binary digits or as letters.
 struct Layout {

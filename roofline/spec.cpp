@@ -1,10 +1,13 @@
 #include "roofline/spec.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <stdexcept>
+#include <utility>
 
 namespace roofline {
 namespace {
@@ -248,6 +251,14 @@ const Spec* find_spec(std::string_view name) {
   const auto found = std::find_if(std::begin(kSpecs), std::end(kSpecs),
                                   [&](const Spec& spec) { return spec.name == name; });
   return found == std::end(kSpecs) ? nullptr : found;
+}
+
+const Spec& spec_named(std::string_view name) {
+  if (const Spec* spec = find_spec(name)) return *spec;
+  std::vector<std::string_view> names;
+  for (const Spec& spec : kSpecs) names.push_back(spec.name);
+  throw std::invalid_argument(
+      fmt::format("spec: expected one of {}; got \"{}\"", fmt::join(names, " "), name));
 }
 
 const Spec* match_spec(const DeviceFacts& facts) {

@@ -54,6 +54,8 @@ std::span<const Spec> specs();
 
 /// By name, "h100-sxm"; null where there is none.
 const Spec* find_spec(std::string_view name);
+/// The same for what a user typed: throws std::invalid_argument with all names where it is none.
+const Spec& spec_named(std::string_view name);
 
 /// The product that a device is: its name exactly, its SM count, and bus width and memory size
 /// within 12 % (a card of 80 GB reports 85.0e9). Null for all else, partitions of a card included.
