@@ -25,7 +25,7 @@ std::string read_file(const std::filesystem::path& path) {
 
 Run read_run(const std::filesystem::path& path) {
   Run run;
-  run.folder = std::filesystem::is_directory(path) ? path : path.parent_path();
+  run.folder = path.extension() == ".csv" ? path.parent_path() : path;
   const std::filesystem::path measurements = run.folder / "measurements.csv";
   const std::filesystem::path roofs = run.folder / "roofs.csv";
   run.records = parse_measurements(read_file(measurements), measurements.string());
