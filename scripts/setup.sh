@@ -81,7 +81,7 @@ if [[ $EUID -ne 0 ]]; then
 fi
 install() {
   say "apt-get install $*"
-  "${as_root[@]}" apt-get install --yes --quiet --no-install-recommends "$@" </dev/null
+  "${as_root[@]}" apt-get install --yes --quiet --no-install-recommends "$@" </dev/null >/dev/null
 }
 
 # The system found: which column of the table, and the command that installs from it.
@@ -109,7 +109,7 @@ fi
 
 look
 if $can_install && ((${#required[@]} + ${#optional[@]})); then
-  "${as_root[@]}" apt-get update --quiet
+  "${as_root[@]}" apt-get update --quiet >/dev/null
   if ((${#required[@]})); then install "${required[@]}"; fi
   for package in "${optional[@]}"; do install "$package" || true; done
   look
