@@ -98,11 +98,10 @@ else
 fi
 
 if $fetch && has cmake && has ninja && has '<source_location>'; then
-  say "installing the C++ libraries into .deps"
-  cmake -S cmake/fetch -B .deps/build -G Ninja -DDEPS="$PWD/.deps" >/dev/null
-  if ! cmake --build .deps/build; then
-    echo "setup.sh: a library could not be fetched, see above; an archive may also be put into" \
-      ".deps/archives by hand, under the name that ends in .tar.gz above" >&2
+  say "fetching the C++ libraries into .deps"
+  if ! { cmake -Wno-dev -S cmake/fetch -B .deps/build -G Ninja -DDEPS="$PWD/.deps" &&
+    cmake --build .deps/build; } >&2; then
+    echo "setup.sh: a library could not be fetched, see above" >&2
     exit 1
   fi
 fi
