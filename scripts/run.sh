@@ -21,8 +21,8 @@ for argument in "$@"; do
     --no-setup) setup=false ;;
     *) arguments+=("$argument") ;;
   esac
-  if [[ $argument == --device=cpu ]]; then cpu_asked=true; fi
 done
+if [[ " $* " == *" --device"[=\ ]"cpu "* ]]; then cpu_asked=true; fi
 scripts=$(dirname "$0")
 if $setup; then "$scripts/setup.sh" >&2; fi
 # shellcheck source=scripts/environment.sh
@@ -31,7 +31,7 @@ build_all >&2
 
 if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! $cpu_asked; then
   echo "run.sh: this looks like a login node (srun, no job, no GPU): built, not measured. Measure with" >&2
-  echo "  srun --gres=gpu:1 --exclusive scripts/run.sh --no-setup${arguments[*]:+ ${arguments[*]@Q}}" >&2
+  echo "  srun --gres=gpu:1 scripts/run.sh --no-setup${arguments[*]:+ ${arguments[*]@Q}}" >&2
   exit 3
 fi
 
@@ -49,7 +49,8 @@ fi
 
 python=$(python_with_matplotlib)
 if [[ -z $python ]]; then
-  echo "run.sh: no picture without matplotlib; later: python3 scripts/plot.py roofline $run" >&2
+  echo "run.sh: no picture without matplotlib. Later, after scripts/setup.sh:" >&2
+  echo "  .venv/bin/python scripts/plot.py roofline ${run@Q}" >&2
 elif ! "$python" scripts/plot.py roofline "$run" >&2; then
   echo "run.sh: the picture failed; the measurements are in $run" >&2
 fi
