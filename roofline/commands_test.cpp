@@ -2,12 +2,15 @@
 #include "roofline/commands.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <clocale>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -26,6 +29,13 @@ Output run(Arguments arguments, const std::string& format = "table") {
   Output out;
   EXPECT_EQ(run_command_line(std::move(arguments), out), 0) << out.notes;
   return out;
+}
+
+std::filesystem::path new_folder(const std::string& name) {
+  const auto folder = std::filesystem::path(testing::TempDir()) /
+                      ("roofline_" + name + "_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  return folder;
 }
 
 /// The value in `column` of the first row where each column of `where` has its value.
@@ -194,6 +204,47 @@ TEST(Commands, PrintTheSameKeysInEachFormat) {
   }
 }
 
+struct DecimalComma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+/// All that the subcommands print.
+std::string everything() {
+  std::string text;
+  for (const char* format : {"table", "csv", "json"}) {
+    for (const Arguments& arguments :
+         {kH100, kOps, kAttention, Arguments{"specs"}, Arguments{"dtype", "bf16", "1.5e-8"}}) {
+      text += run(arguments, format).text;
+    }
+  }
+  return text;
+}
+
+TEST(Commands, DoNotDependOnTheCppLocale) {
+  const std::string expected = everything();
+  const std::locale before = std::locale::global(std::locale(std::locale(), new DecimalComma));
+  EXPECT_EQ(everything(), expected);
+  std::locale::global(before);
+}
+
+TEST(Commands, DoNotDependOnTheCLocale) {
+  const std::filesystem::path folder = new_folder("locale");
+  const std::string compile =
+      "localedef -i de_DE -f UTF-8 '" + (folder / "de_DE.UTF-8").string() + "' >/dev/null 2>&1";
+  setenv("LOCPATH", folder.c_str(), 1);
+  const std::string expected = everything();
+  if (std::system(compile.c_str()) != 0 || std::setlocale(LC_ALL, "de_DE.UTF-8") == nullptr) {
+    GTEST_SKIP() << "no de_DE.UTF-8: localedef or its sources are missing";
+  }
+  ASSERT_STREQ(std::localeconv()->decimal_point, ",");
+  EXPECT_EQ(everything(), expected);
+  std::setlocale(LC_ALL, "C");
+  unsetenv("LOCPATH");
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Commands, WithoutASpecTheRoofsAreEmpty) {
   const CsvTable table = parse_csv(run({"ops"}, "csv").text, "ops");
   EXPECT_EQ(field(table, op("relu", "bf16", "1048576"), "intensity_flops_per_byte"), "0.25");
@@ -202,9 +253,7 @@ TEST(Commands, WithoutASpecTheRoofsAreEmpty) {
 }
 
 TEST(Commands, UseWhatARunMeasured) {
-  const std::filesystem::path folder =
-      std::filesystem::path(testing::TempDir()) / "roofline_commands_test";
-  std::filesystem::create_directories(folder);
+  const std::filesystem::path folder = new_folder("run");
   const auto write = [&](const char* file, const std::vector<std::vector<std::string>>& lines) {
     std::ofstream out(folder / file);
     for (const auto& line : lines) out << csv_line(line);

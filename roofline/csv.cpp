@@ -68,6 +68,8 @@ std::string csv_field(std::string_view field) {
 }
 
 std::string csv_line(const std::vector<std::string>& fields) {
+  // One empty field is quoted, for readers skip empty lines.
+  if (fields.size() == 1 && fields[0].empty()) return "\"\"\n";
   std::string line;
   for (const std::string& f : fields) {
     if (&f != &fields.front()) line += ',';

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <stdexcept>
 #include <utility>
@@ -162,12 +161,6 @@ std::string roof_name(const PipeType& type) {
   return fmt::format("{}_{}", type.pipe == Pipe::matrix ? "tensor" : "cuda_core", name(type.dtype));
 }
 
-bool equal_but_for_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
-}
-
 /// Whether `device` is one of the driver's names of `spec`, the maker's aside.
 bool names_device(const Spec& spec, std::string_view device) {
   for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
@@ -176,7 +169,7 @@ bool names_device(const Spec& spec, std::string_view device) {
   std::string_view rest = spec.devices;
   while (!rest.empty()) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (equal_but_for_case(rest.substr(0, bar), device)) return true;
+    if (rest.substr(0, bar) == device) return true;
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }
   return false;

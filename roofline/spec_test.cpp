@@ -23,7 +23,6 @@ struct Device {
 
 const Device kDevices[] = {
     {"NVIDIA H100 80GB HBM3", 132, 85.0e9, 5120, "h100-sxm"},
-    {"nvidia h100 80gb hbm3", 132, 85.0e9, 5120, ""},  // the maker's name is spelt NVIDIA
     {"H100 80GB HBM3", 132, 85.0e9, 5120, "h100-sxm"},
     {"NVIDIA H100 80GB HBM3", 114, 85.0e9, 5120, ""},  // some other H100
     {"NVIDIA H100 80GB HBM3", 132, 67.0e9, 5120, ""},

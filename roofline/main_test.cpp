@@ -1,0 +1,89 @@
+// The `roofline` executable: what depends on the terminal, the pipe and the disk.
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace {
+
+struct Result {
+  int code;
+  std::string text;  // stdout, and stderr where the command joins them
+};
+
+/// Runs a shell command in which "roofline" is ours.
+Result shell(const std::string& command) {
+  const std::string line = "roofline() { '" ROOFLINE_EXECUTABLE "' \"$@\"; }; " + command;
+  std::FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return {-1, "popen failed"};
+  Result result{0, ""};
+  std::array<char, 4096> buffer;
+  for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+    result.text.append(buffer.data(), n);
+  }
+  const int status = pclose(pipe);
+  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+TEST(Executable, KeepsDataAndMessagesApart) {
+  const Result good = shell("roofline dtype fp16 --format=json 2>/dev/null");
+  EXPECT_EQ(good.code, 0);
+  EXPECT_EQ(good.text.substr(0, 2), "[\n");
+  const Result bad = shell("roofline dtype fp12 2>/dev/null");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_EQ(bad.text, "");
+  EXPECT_NE(shell("roofline dtype fp12 2>&1").text.find("expected one of fp64"), std::string::npos);
+}
+
+TEST(Executable, AReaderThatStopsEarlyIsNoError) {
+  const std::string text = shell("{ roofline specs --format=csv | head -1; } 2>&1").text;
+  EXPECT_EQ(text.substr(0, 5), "spec,");
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+  // The reader is gone before anything is written.
+  const char* late = "{ { sleep 0.1; roofline specs; echo \"exit $?\" >&3; } | true; } 3>&1 2>&1";
+  EXPECT_EQ(shell(late).text, "exit 0\n");
+}
+
+TEST(Executable, AFullDiskIsExit1WithTheReason) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  const Result result = shell("roofline specs 2>&1 >/dev/full");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_EQ(result.text, "roofline: cannot write to stdout: No space left on device\n");
+}
+
+/// What the executable prints on a terminal.
+std::string on_terminal(const char* no_color) {
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    unsetenv("NO_COLOR");
+    if (no_color != nullptr) setenv("NO_COLOR", no_color, 1);
+    execl(ROOFLINE_EXECUTABLE, "roofline", "dtype", "fp16", nullptr);
+    _exit(127);
+  }
+  if (child < 0) return "forkpty failed";
+  std::string text;
+  std::array<char, 4096> buffer;
+  for (ssize_t n; (n = read(terminal, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  close(terminal);
+  waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST(Executable, IsInColorOnlyOnATerminalAndWithoutNoColor) {
+  EXPECT_NE(on_terminal(nullptr).find("\x1b["), std::string::npos);
+  EXPECT_NE(on_terminal("").find("\x1b["), std::string::npos);
+  EXPECT_EQ(on_terminal("1").find("\x1b["), std::string::npos);
+  EXPECT_EQ(shell("roofline dtype fp16").text.find("\x1b["), std::string::npos);
+}
+
+}  // namespace
