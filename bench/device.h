@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,8 @@ class Device {
   virtual Timed timed(const std::function<void(int copy)>& launch, int copies, int launches) = 0;
 
   virtual Telemetry telemetry() { return {}; }
+  /// What a maintainer would ask for: driver, runtime and library versions, power limit, ECC ...
+  virtual std::map<std::string, std::string> environment() { return {}; }
   /// Seconds of a clock that never goes back: the wall's, or the fake device's own.
   virtual double now_s() const = 0;
 };

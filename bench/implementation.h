@@ -32,6 +32,8 @@ struct Work {
 struct Implementation {
   std::string_view name;     // "ours", "cublaslt", "onednn": the CSV's `implementation`
   std::string_view backend;  // "cuda", "cpu"; empty for any
+  /// Whether the op is its trade at all; if not, it has no row for it.
+  bool (*offers)(roofline::Op op, const Device& device);
   /// Nothing if it computes the case on this device, else the reason, for the row's note.
   std::optional<std::string> (*refuses)(const roofline::Case& c, const Device& device);
   /// Launch policies of ours, algorithms of a library; the default first, at least one.

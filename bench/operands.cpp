@@ -61,8 +61,9 @@ OperandShapes operand_shapes(const Case& c) {
 }
 
 int cold_copies(double set_bytes, double cache_bytes) {
-  if (set_bytes > 8 * cache_bytes) return 1;
-  return std::max(2, static_cast<int>(std::ceil(3 * cache_bytes / std::max(set_bytes, 1.0))));
+  constexpr double kMost = 4096;  // as many launches as a graph of one rotation has nodes
+  if (set_bytes <= 0 || set_bytes > 8 * cache_bytes) return 1;
+  return static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / set_bytes), 2.0, kMost));
 }
 
 std::uint64_t seed_of_a(const Data& data) { return 2 * data.seed; }

@@ -19,6 +19,12 @@ const kernels::Kernel* find(const Case& c, const Device& device) {
   return nullptr;
 }
 
+bool offers(Op op, const Device& device) {
+  const auto kernels = device.kernels();
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [&](const kernels::Kernel& k) { return name(op) == k.op; });
+}
+
 std::optional<std::string> refuses(const Case& c, const Device& device) {
   if (find(c, device) != nullptr) return std::nullopt;
   return fmt::format("no {} kernel for {} {}", device.facts().backend, name(c.op), dtype_label(c));
@@ -61,6 +67,6 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
 
 }  // namespace
 
-const Implementation kOurs{"ours", "", &refuses, &variants, &prepare};
+const Implementation kOurs{"ours", "", &offers, &refuses, &variants, &prepare};
 
 }  // namespace bench

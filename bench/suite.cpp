@@ -53,12 +53,15 @@ Case square_gemv(Dtype dtype, double bytes) {
 
 /// What measures the roofs: every access mix, and the arithmetic of the vector pipe.
 void add_roofs(std::vector<Group>& groups, const roofline::DeviceFacts& device) {
+  std::vector<Case> cases = {make_case(Op::empty, Dtype::fp32, 1, 1, 1)};
   for (const Op op : {Op::read, Op::write, Op::copy, Op::triad}) {
-    groups.push_back(group({of_size(op, Dtype::fp32, moved_bytes(device))}));
+    cases.push_back(of_size(op, Dtype::fp32, moved_bytes(device)));
   }
-  groups.push_back(group({make_case(Op::fma, Dtype::fp32, 4096, 1 << 20, 1)}));
-  if (device.backend == "cuda") {
-    groups.push_back(group({make_case(Op::fma, Dtype::fp16, 4096, 1 << 20, 1)}));
+  cases.push_back(make_case(Op::fma, Dtype::fp32, 4096, 1 << 20, 1));
+  if (device.backend == "cuda") cases.push_back(make_case(Op::fma, Dtype::fp16, 4096, 1 << 20, 1));
+  for (const Case& c : cases) {
+    groups.push_back(group({c}));
+    groups.back().measures_roof = true;
   }
 }
 
@@ -79,9 +82,18 @@ std::vector<Group> quick(const roofline::DeviceFacts& device) {
 struct Suite {
   std::string_view name;
   std::vector<Group> (*make)(const roofline::DeviceFacts& device);
+  double cuda_budget_s, cpu_budget_s;
 };
 
-constexpr Suite kSuites[] = {{"quick", &quick}};
+constexpr Suite kSuites[] = {{"quick", &quick, 45, 40}};
+
+const Suite& find(std::string_view name) {
+  for (const Suite& s : kSuites) {
+    if (s.name == name) return s;
+  }
+  throw std::invalid_argument(
+      fmt::format("--suite={}: expected {}", name, fmt::join(suite_names(), ", ")));
+}
 
 /// "8x64x64x64" as numbers; empty where it is none.
 std::vector<std::int64_t> parse_shape(std::string_view text) {
@@ -119,12 +131,15 @@ Case with_shape(Op op, Dtype dtype, std::string_view shape) {
   return c;
 }
 
-bool wanted(const Request& request, const Case& c) {
-  const auto has = [](const auto& list, const auto& value) {
-    return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-  };
-  return has(request.ops, c.op) &&
-         has(request.dtypes, c.compute == Dtype::tf32 ? Dtype::tf32 : c.a);
+template <typename List>
+bool contains(const List& list, const auto& value) {
+  return std::find(std::begin(list), std::end(list), value) != std::end(list);
+}
+
+[[noreturn]] void nothing_matches() {
+  throw std::invalid_argument(
+      "--op and --dtype: nothing in the suite is of that op and dtype; roofline_bench "
+      "--benchmark_list_tests lists what is");
 }
 
 }  // namespace
@@ -135,34 +150,56 @@ std::vector<std::string_view> suite_names() {
   return names;
 }
 
+double default_budget_s(std::string_view suite, bool cpu) {
+  return cpu ? find(suite).cpu_budget_s : find(suite).cuda_budget_s;
+}
+
 std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device) {
-  for (const Suite& s : kSuites) {
-    if (s.name == name) return s.make(device);
-  }
-  throw std::invalid_argument(
-      fmt::format("--suite={}: expected {}", name, fmt::join(suite_names(), ", ")));
+  return find(name).make(device);
+}
+
+bool asks_for(const Request& request, const Case& c) {
+  const Dtype dtype = c.compute == Dtype::tf32 ? Dtype::tf32 : c.a;
+  return (request.ops.empty() || contains(request.ops, c.op)) &&
+         (request.dtypes.empty() || contains(request.dtypes, dtype));
 }
 
 std::vector<Group> select(std::vector<Group> suite, const Request& request) {
+  bool any = false;
   if (!request.shape) {
     for (Group& g : suite) {
-      std::erase_if(g.cases, [&](const Case& c) { return !wanted(request, c); });
+      any = std::any_of(g.cases.begin(), g.cases.end(),
+                        [&](const Case& c) { return asks_for(request, c); }) ||
+            any;
+      if (g.measures_roof) continue;
+      std::erase_if(g.cases, [&](const Case& c) { return !asks_for(request, c); });
       if (!g.cases.empty()) g.name = name_of(g.cases);
     }
     std::erase_if(suite, [](const Group& g) { return g.cases.empty(); });
+    if (!any) nothing_matches();
     return suite;
   }
   if (request.ops.empty()) {
     throw std::invalid_argument(
         fmt::format("--shape={}: say of which op, as in --op=gemm", *request.shape));
   }
-  std::vector<Group> groups;
+  std::erase_if(suite, [](const Group& g) { return !g.measures_roof; });
   for (const Op op : request.ops) {
-    const std::span<const Dtype> all = op == Op::gemm ? std::span(kMultiplied) : std::span(kStored);
-    const std::span<const Dtype> dtypes = request.dtypes.empty() ? all : request.dtypes;
-    for (const Dtype t : dtypes) groups.push_back(group({with_shape(op, t, *request.shape)}));
+    const auto of_op = [&](const auto& dtypes) {
+      for (const Dtype t : dtypes) {
+        if (!request.dtypes.empty() && !contains(request.dtypes, t)) continue;
+        suite.push_back(group({with_shape(op, t, *request.shape)}));
+        any = true;
+      }
+    };
+    if (op == Op::gemm) {
+      of_op(kMultiplied);
+    } else {
+      of_op(kStored);
+    }
   }
-  return groups;
+  if (!any) nothing_matches();
+  return suite;
 }
 
 }  // namespace bench

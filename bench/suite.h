@@ -17,10 +17,14 @@ namespace bench {
 struct Group {
   std::string name;  // "relu+gelu/bf16/134217728"; what --benchmark_filter sees
   std::vector<roofline::Case> cases;
+  bool measures_roof = false;  // part of every run: without roofs its rows stand nowhere
 };
 
 /// The names that --suite takes.
 std::vector<std::string_view> suite_names();
+
+/// Seconds that a run of it takes at most, unless the user says otherwise.
+double default_budget_s(std::string_view suite, bool cpu);
 
 /// Throws std::invalid_argument for an unknown name, with the known ones.
 std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device);
@@ -30,10 +34,15 @@ struct Request {
   std::vector<roofline::Op> ops;
   std::vector<roofline::Dtype> dtypes;
   std::optional<std::string> shape;  // "N", "MxN", "MxNxK", "BxMxNxK"
+  bool is_empty() const { return ops.empty() && dtypes.empty() && !shape; }
 };
 
-/// The groups of `suite` that a request without a shape picks, or one group a case of the request's
-/// own shape. Throws std::invalid_argument for a shape that does not fit its op.
+/// Whether the request names the case's op and dtype, or leaves them open.
+bool asks_for(const Request& request, const roofline::Case& c);
+
+/// The groups that measure roofs, and those that the request picks of `suite`; with a shape, one
+/// group for each op and dtype of it instead. Throws std::invalid_argument for a shape that does
+/// not fit its op, and where nothing matches.
 std::vector<Group> select(std::vector<Group> suite, const Request& request);
 
 }  // namespace bench

@@ -1,0 +1,100 @@
+#include "bench/environment.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "bench/build_info.h"
+#include "bench/run_folder.h"
+#include "roofline/record.h"
+
+namespace bench {
+namespace {
+
+using nlohmann::json;
+
+/// Variables that change what is measured, or where.
+constexpr std::string_view kPrefixes[] = {"CUDA_", "CUBLAS", "NVIDIA_", "OMP_",     "GOMP_",
+                                          "KMP_",  "DNNL_",  "ONEDNN_", "SLURM_JOB"};
+
+json relevant_variables() {
+  json found = json::object();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    for (const std::string_view prefix : kPrefixes) {
+      if (!text.starts_with(prefix)) continue;
+      const std::size_t equals = text.find('=');
+      found[std::string(text.substr(0, equals))] = std::string(text.substr(equals + 1));
+    }
+  }
+  return found;
+}
+
+/// The processors this process may run on, as "0-3,8".
+std::string affinity() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return "unknown";
+  std::string text;
+  for (int i = 0; i < CPU_SETSIZE; ++i) {
+    if (!CPU_ISSET(i, &set)) continue;
+    int last = i;
+    while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set)) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", i);
+    if (last > i) text += fmt::format("-{}", last);
+    i = last;
+  }
+  return text;
+}
+
+json unless_zero(double value) { return value > 0 ? json(value) : json(nullptr); }
+json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+
+}  // namespace
+
+json environment(Device& device, const std::string& run_id, const std::string& command_line,
+                 const std::string& outcome) {
+  const roofline::DeviceFacts& facts = device.facts();
+  utsname system = {};
+  uname(&system);
+  json device_json = {{"backend", facts.backend},
+                      {"name", facts.name},
+                      {"uuid", facts.uuid},
+                      {"processors", facts.processors},
+                      {"memory_bytes", unless_zero(facts.memory_bytes)},
+                      {"cache_bytes", unless_zero(facts.cache_bytes)},
+                      {"bus_bits", or_null(facts.bus_bits)},
+                      {"memory_clock_mhz", or_null(facts.memory_clock_mhz)},
+                      {"max_clock_mhz", or_null(facts.max_clock_mhz)},
+                      {"partition", facts.partition}};
+  if (facts.backend == "cuda") {
+    device_json["compute_capability"] =
+        fmt::format("{}.{}", facts.compute_major, facts.compute_minor);
+  }
+  for (const auto& [key, value] : device.environment()) device_json[key] = value;
+  return {{"schema", roofline::kSchema},
+          {"run_id", run_id},
+          {"written_utc", timestamp_utc()},
+          {"outcome", outcome},
+          {"command_line", command_line},
+          {"device", device_json},
+          {"host",
+           {{"name", system.nodename},
+            {"system", fmt::format("{} {}", system.sysname, system.release)},
+            {"machine", system.machine},
+            {"affinity", affinity()}}},
+          {"build",
+           {{"version", ROOFLINE_VERSION},
+            {"commit", kCommit},
+            {"compiler", kCompiler},
+            {"flags", kFlags},
+            {"build_type", kBuildType},
+            {"cuda_architectures", kCudaArchitectures}}},
+          {"variables", relevant_variables()}};
+}
+
+}  // namespace bench

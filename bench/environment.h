@@ -1,0 +1,15 @@
+// environment.json: all that a maintainer would ask about a run.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "bench/device.h"
+
+namespace bench {
+
+/// Keyed by run_id. `outcome`: "running" while it does, then "complete" or what ended it.
+nlohmann::json environment(Device& device, const std::string& run_id,
+                           const std::string& command_line, const std::string& outcome);
+
+}  // namespace bench

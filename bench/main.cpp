@@ -1,0 +1,268 @@
+// roofline_bench: measures this machine and writes what it found.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/environment.h"
+#include "bench/options.h"
+#include "bench/run_folder.h"
+#include "bench/runner.h"
+#include "bench/suite.h"
+#include "roofline/report.h"
+
+namespace bench {
+namespace {
+
+using roofline::Record;
+using roofline::Status;
+
+std::atomic<bool> interrupted = false;
+std::atomic<int> interrupting_signal = 0;
+
+extern "C" void on_signal(int signal) {
+  interrupting_signal = signal;
+  interrupted = true;
+  std::signal(signal, SIG_DFL);  // a second one ends the program at once
+}
+
+/// Google Benchmark's console, with our device instead of its own context.
+class Console : public benchmark::ConsoleReporter {
+ public:
+  Console(OutputOptions options, std::string context)
+      : ConsoleReporter(options), context_(std::move(context)) {}
+  bool ReportContext(const Context& context) override {
+    std::cerr << context_ << '\n';
+    name_field_width_ = context.name_field_width;
+    printed_header_ = false;
+    return true;
+  }
+
+ private:
+  std::string context_;
+};
+
+/// The flag's value, or nothing.
+std::optional<std::string> flag_value(const Options& options, const std::string& flag) {
+  std::optional<std::string> value;
+  for (const std::string& f : options.benchmark_flags) {
+    if (f == flag) value = "true";
+    if (f.starts_with(flag + "=")) value = f.substr(flag.size() + 1);
+  }
+  return value;
+}
+
+/// Google Benchmark's rule: a regular expression found anywhere in the name; a leading "-" negates.
+std::vector<Group> filter(std::vector<Group> groups, std::string pattern) {
+  if (pattern == "all") pattern = ".";
+  const bool negated = pattern.starts_with('-');
+  try {
+    const std::regex regex(negated ? pattern.substr(1) : pattern, std::regex::extended);
+    std::erase_if(groups,
+                  [&](const Group& g) { return std::regex_search(g.name, regex) == negated; });
+  } catch (const std::regex_error& e) {
+    throw UsageError(fmt::format("--benchmark_filter={}: {}", pattern, e.what()));
+  }
+  return groups;
+}
+
+std::vector<Group> choose_groups(const Options& options, const Device& device) {
+  std::vector<Group> groups;
+  try {
+    groups = select(make_suite(options.suite, device.facts()), options.request);
+  } catch (const std::invalid_argument& e) {
+    throw UsageError(e.what());
+  }
+  if (const auto pattern = flag_value(options, "--benchmark_filter"))
+    groups = filter(groups, *pattern);
+  if (groups.empty()) {
+    throw UsageError(fmt::format(
+        "--benchmark_filter={}: no group of suite {} matches; --benchmark_list_tests lists them",
+        *flag_value(options, "--benchmark_filter"), options.suite));
+  }
+  return groups;
+}
+
+bool is_json(const Options& options) { return flag_value(options, "--benchmark_format") == "json"; }
+
+std::string context_line(const Device& device, const Options& options, std::size_t groups) {
+  const roofline::DeviceFacts& f = device.facts();
+  return fmt::format("{} ({}, {} {}, {:.1f} GiB), suite {}: {} groups, at most {:.0f} s", f.name,
+                     f.backend, f.processors, f.backend == "cuda" ? "SMs" : "threads",
+                     f.memory_bytes / (1 << 30), options.suite, groups, options.settings.budget_s);
+}
+
+void dry_run(const std::vector<Group>& groups, Device& device, const std::string& command_line) {
+  for (const Group& g : groups) fmt::print("{}\n", g.name);
+  fmt::print("{}\n", environment(device, "", command_line, "dry run").dump(2));
+}
+
+/// What Google Benchmark prints of a group: its first measured row, and what became of the others.
+void describe(benchmark::State& state, const std::vector<Record>& records) {
+  double time_s = 0;
+  std::string label;
+  for (const Record& r : records) {
+    if (r.status == Status::failed || r.status == Status::above_roof) {
+      state.SkipWithError(r.note.c_str());
+    }
+    if (!r.time_median_s || time_s > 0) continue;
+    time_s = *r.time_median_s;
+    if (r.achieved_bytes_per_s) state.counters["GB/s"] = *r.achieved_bytes_per_s / 1e9;
+    if (r.achieved_flops_per_s) state.counters["GFLOP/s"] = *r.achieved_flops_per_s / 1e9;
+    if (r.fraction_of_roof) {
+      label = fmt::format("{:.1f} % of {} ({})", 100 * *r.fraction_of_roof, r.roof_name,
+                          name(*r.roof_kind));
+    }
+    if (r.status == Status::noisy) label += label.empty() ? "noisy" : ", noisy";
+  }
+  if (time_s == 0) {
+    const std::string why =
+        records.empty() ? "interrupted"
+                        : fmt::format("{}: {}", name(records.front().status), records.front().note);
+    state.SkipWithError(why.c_str());
+  }
+  state.SetLabel(label);
+  for (auto _ : state) state.SetIterationTime(time_s);
+}
+
+int exit_code(const Options& options, const std::vector<Record>& records) {
+  if (interrupted) return 128 + interrupting_signal;
+  bool any_ran = false;
+  for (const Record& r : records) {
+    if (r.status == Status::failed || r.status == Status::above_roof) return 1;
+    const bool ran = r.status == Status::ok || r.status == Status::noisy;
+    any_ran = any_ran || (ran && asks_for(options.request, r.what));
+  }
+  const bool asked = !options.request.is_empty() || !options.settings.implementations.empty();
+  return asked && !any_ran ? 3 : 0;
+}
+
+int measure(const Options& options, const std::vector<Group>& groups, Device& device,
+            const std::string& command_line) {
+  RunFolder folder(options.out, device.facts().name);
+  folder.write(environment(device, folder.run_id(), command_line, "running"));
+  Runner runner(device, folder, options.settings, interrupted);
+
+  std::string fatal;  // what ended the run
+  std::size_t left = groups.size();
+  for (const Group& g : groups) {
+    benchmark::RegisterBenchmark(
+        g.name.c_str(),
+        [&](benchmark::State& state) {
+          --left;
+          std::vector<Record> records;
+          if (fatal.empty() && !interrupted) {
+            try {
+              records = runner.run(g, left);
+            } catch (const std::exception& e) {  // a full disk, a lost device
+              fatal = e.what();
+            }
+          }
+          describe(state, records);
+        })
+        ->Iterations(1)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  }
+  if (is_json(options)) {
+    benchmark::RunSpecifiedBenchmarks();
+  } else {
+    const auto color = flag_value(options, "--benchmark_color").value_or("auto");
+    Console console(isatty(1) != 0 && color != "no" ? benchmark::ConsoleReporter::OO_Color
+                                                    : benchmark::ConsoleReporter::OO_None,
+                    context_line(device, options, groups.size()));
+    benchmark::RunSpecifiedBenchmarks(&console);
+  }
+
+  if (fatal.empty()) {
+    runner.write_gemm_roofs();
+    folder.write(environment(device, folder.run_id(), command_line,
+                             interrupted ? "interrupted" : "complete"));
+  }
+  std::FILE* const table = is_json(options) ? stderr : stdout;
+  const std::string report =
+      to_text(roofline::report(runner.records()), roofline::OutputFormat::table);
+  std::fputs(report.c_str(), table);
+  std::fflush(table);
+  fmt::print(stderr, "results: {}\n", folder.path().string());
+  if (!fatal.empty()) {
+    fmt::print(stderr, "roofline_bench: {}\n", fatal);
+    return 1;
+  }
+  return exit_code(options, runner.records());
+}
+
+void apply_device_defaults(Options& options, const Device& device) {
+  const bool cpu = device.facts().backend == "cpu";
+  if (!options.max_noise_given) options.settings.protocol.max_noise = cpu ? 0.02 : 0.005;
+  if (!options.settings.hard_budget)
+    options.settings.budget_s = default_budget_s(options.suite, cpu);
+}
+
+int run(int argc, char** argv) {
+  auto parsed = parse_options(argc, argv);
+  if (!parsed) return 0;
+  Options& options = *parsed;
+
+  std::string notice;
+  std::unique_ptr<Device> device;
+  try {
+    device = make_device(options.device, notice);
+  } catch (const std::invalid_argument& e) {
+    throw UsageError(e.what());
+  }
+  if (!notice.empty()) fmt::print(stderr, "roofline_bench: {}\n", notice);
+  apply_device_defaults(options, *device);
+  const std::vector<Group> groups = choose_groups(options, *device);
+  const std::string command_line =
+      fmt::format("{}", fmt::join(std::vector<std::string>(argv, argv + argc), " "));
+
+  std::vector<const char*> flags = {argv[0]};
+  for (const std::string& f : options.benchmark_flags) {
+    if (!f.starts_with("--benchmark_filter")) flags.push_back(f.c_str());  // applied above
+  }
+  int count = static_cast<int>(flags.size());
+  benchmark::Initialize(&count, const_cast<char**>(flags.data()));
+
+  if (flag_value(options, "--benchmark_list_tests").value_or("false") != "false") {
+    for (const Group& g : groups) fmt::print("{}\n", g.name);
+    return 0;
+  }
+  if (options.dry_run) {
+    dry_run(groups, *device, command_line);
+    return 0;
+  }
+  return measure(options, groups, *device, command_line);
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough must not end a measurement
+  std::signal(SIGINT, bench::on_signal);
+  std::signal(SIGTERM, bench::on_signal);
+  const auto fail = [](int code, const char* what) {
+    fmt::print(stderr, "roofline_bench: {}\n", what);
+    return code;
+  };
+  try {
+    return bench::run(argc, argv);
+  } catch (const bench::UsageError& e) {
+    return fail(2, e.what());
+  } catch (const bench::Unavailable& e) {
+    return fail(3, e.what());
+  } catch (const std::exception& e) {
+    return fail(1, e.what());
+  }
+}

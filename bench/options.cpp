@@ -1,0 +1,173 @@
+#include "bench/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+namespace bench {
+namespace {
+
+/// What Google Benchmark's flags would change and this project's protocol owns.
+struct OwnedFlag {
+  std::string_view flag, instead;
+};
+constexpr OwnedFlag kOwned[] = {
+    {"--benchmark_min_time", "--time-budget=SECONDS"},
+    {"--benchmark_min_warmup_time", "--time-budget=SECONDS"},
+    {"--benchmark_repetitions", "--max-noise=PERCENT, or several runs"},
+    {"--benchmark_report_aggregates_only", "measurements.csv, which has every statistic"},
+    {"--benchmark_display_aggregates_only", "measurements.csv, which has every statistic"},
+    {"--benchmark_enable_random_interleaving", "nothing: the rows of a group always take turns"},
+    {"--benchmark_out_format=csv", "measurements.csv in --out=DIR"},
+    {"--benchmark_format=csv", "measurements.csv in --out=DIR"},
+    {"--benchmark_perf_counters", "nothing: no hardware counters are read"},
+};
+constexpr std::string_view kHonoured[] = {
+    "--benchmark_filter",          "--benchmark_list_tests",      "--benchmark_color",
+    "--benchmark_format=json",     "--benchmark_format=console",  "--benchmark_out",
+    "--benchmark_out_format=json", "--benchmark_counters_tabular"};
+
+/// "--x=1" is "--x" or starts with it up to the "=".
+bool is_flag(std::string_view argument, std::string_view flag) {
+  return argument == flag || (argument.starts_with(flag) && argument[flag.size()] == '=');
+}
+
+void check_benchmark_flag(std::string_view argument) {
+  for (const auto& [flag, instead] : kOwned) {
+    if (is_flag(argument, flag)) {
+      throw UsageError(
+          fmt::format("{}: the sampling protocol decides that; use {}", argument, instead));
+    }
+  }
+  for (const std::string_view flag : kHonoured) {
+    if (is_flag(argument, flag)) return;
+  }
+  throw UsageError(fmt::format("{}: expected one of {}", argument, fmt::join(kHonoured, ", ")));
+}
+
+template <typename T>
+std::vector<T> parse_list(const std::vector<std::string>& names, const char* flag,
+                          std::optional<T> (*parse)(std::string_view), std::string_view known) {
+  std::vector<T> values;
+  for (const std::string& name : names) {
+    const std::optional<T> value = parse(name);
+    if (!value) throw UsageError(fmt::format("{}={}: expected {}", flag, name, known));
+    values.push_back(*value);
+  }
+  return values;
+}
+
+std::string known_ops() {
+  std::vector<std::string_view> names;
+  for (const roofline::OpInfo& o : roofline::ops()) names.push_back(o.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::optional<roofline::Dtype> parse_benchmark_dtype(std::string_view name) {
+  const auto dtype = roofline::parse_dtype(name);
+  const bool measured = dtype != roofline::Dtype::fp64 && dtype != roofline::Dtype::nvfp4;
+  return measured ? dtype : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Options options;
+  std::vector<std::string> rest;
+  for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them last first
+    const std::string argument = argv[i];
+    if (argument.starts_with("--benchmark_")) {
+      check_benchmark_flag(argument);
+      options.benchmark_flags.insert(options.benchmark_flags.begin(), argument);
+    } else {
+      rest.push_back(argument);
+    }
+  }
+
+  std::vector<std::string> ops, dtypes, implementations;
+  std::string cache = "cold", data = "normal", candidates = "1";
+  double max_noise_percent = 0;
+  CLI::App app("Measures this machine's kernels and GEMMs and places them under its roofline.",
+               "roofline_bench");
+  app.set_version_flag("--version", ROOFLINE_VERSION);
+  app.add_option("--device", options.device, "auto, cuda, cuda:N or cpu")->capture_default_str();
+  app.add_option("--suite", options.suite, fmt::format("{}", fmt::join(suite_names(), ", ")))
+      ->capture_default_str();
+  app.add_option("--op", ops, known_ops())->delimiter(',');
+  app.add_option("--dtype", dtypes, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")->delimiter(',');
+  app.add_option("--impl", implementations, "all, ours or names from the table")->delimiter(',');
+  app.add_option("--shape", options.request.shape, "N, MxN, MxNxK or BxMxNxK, with --op");
+  app.add_option("--cache", cache, "cold, hot or both")->capture_default_str();
+  app.add_option("--data", data, "normal, uniform, integers, ones or zeros")->capture_default_str();
+  app.add_option("--seed", options.settings.data.seed, "of the inputs")->capture_default_str();
+  app.add_option("--candidates", candidates, "variants of each implementation: a number, or all")
+      ->capture_default_str();
+  auto* const noise = app.add_option(
+      "--max-noise", max_noise_percent,
+      "stop when the interval's half-width is within PERCENT [0.5 on cuda, 2 on a cpu]");
+  auto* const budget = app.add_option("--time-budget", options.settings.budget_s,
+                                      "seconds for the whole run [by suite]");
+  app.add_option("--out", options.out,
+                 "folder for the files [results/<device>/<time>-<host>-<pid>]");
+  app.add_flag("--dry-run", options.dry_run, "list what would be measured, and where");
+  app.footer(
+      "Also honoured: --benchmark_filter=REGEX --benchmark_list_tests --benchmark_format=json\n"
+      "--benchmark_out=FILE --benchmark_color=yes|no");
+  try {
+    app.parse(rest);
+  } catch (const CLI::Success& e) {
+    app.exit(e);
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    throw UsageError(fmt::format("{}; see roofline_bench --help", e.what()));
+  }
+
+  options.request.ops = parse_list<roofline::Op>(ops, "--op", &roofline::parse_op, known_ops());
+  options.request.dtypes = parse_list<roofline::Dtype>(
+      dtypes, "--dtype", &parse_benchmark_dtype, "fp32, tf32, fp16, bf16, fp8_e4m3 or fp8_e5m2");
+  for (const std::string& name : implementations) {
+    std::vector<std::string_view> known = {"all"};
+    for (const Implementation& i : bench::implementations()) known.push_back(i.name);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw UsageError(fmt::format("--impl={}: expected {}", name, fmt::join(known, ", ")));
+    }
+    if (name != "all") options.settings.implementations.push_back(name);
+  }
+  if (cache != "cold" && cache != "hot" && cache != "both") {
+    throw UsageError(fmt::format("--cache={}: expected cold, hot or both", cache));
+  }
+  options.settings.caches =
+      cache == "both" ? std::vector<std::string>{"cold", "hot"} : std::vector<std::string>{cache};
+  const auto kind = parse_input_kind(data);
+  if (!kind) {
+    throw UsageError(
+        fmt::format("--data={}: expected normal, uniform, integers, ones or zeros", data));
+  }
+  options.settings.data.kind = *kind;
+  if (candidates == "all") {
+    options.settings.candidates = static_cast<std::size_t>(-1);
+  } else if (!CLI::detail::lexical_cast(candidates, options.settings.candidates) ||
+             options.settings.candidates < 1 || candidates.starts_with('-')) {
+    throw UsageError(
+        fmt::format("--candidates={}: expected a number from 1 up, or all", candidates));
+  }
+  options.max_noise_given = noise->count() > 0;
+  if (options.max_noise_given) {
+    if (!(max_noise_percent > 0 && max_noise_percent <= 100)) {
+      throw UsageError(fmt::format("--max-noise={}: expected percent, above 0 and up to 100",
+                                   max_noise_percent));
+    }
+    options.settings.protocol.max_noise = max_noise_percent / 100;
+  }
+  options.settings.hard_budget = budget->count() > 0;
+  if (!(options.settings.budget_s > 0)) {
+    throw UsageError(
+        fmt::format("--time-budget={}: expected seconds above 0", options.settings.budget_s));
+  }
+  return options;
+}
+
+}  // namespace bench

@@ -1,0 +1,133 @@
+#include "bench/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "roofline/csv.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  throw WriteError(fmt::format("{}: {}", path.string(), std::strerror(error)));
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+std::string utc(const char* form) {
+  return fmt::format(fmt::runtime(fmt::format("{{:{}}}", form)), fmt::gmtime(std::time(nullptr)));
+}
+
+/// Fails unless `folder` is new or an empty one.
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) fail(folder, error.value());
+  if (!fs::is_empty(folder, error) || error) {
+    throw WriteError(
+        fmt::format("{}: expected a new or an empty folder, it holds files; a run never "
+                    "overwrites another",
+                    folder.string()));
+  }
+}
+
+}  // namespace
+
+RowFile::RowFile(fs::path path, const std::vector<std::string>& header)
+    : path_(std::move(path)),
+      descriptor_(open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0644)) {
+  if (descriptor_ < 0) fail(path_, errno);
+  append(roofline::csv_line(header));
+}
+
+RowFile::~RowFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+RowFile::RowFile(RowFile&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+void RowFile::append(const std::string& lines) {
+  const off_t before = lseek(descriptor_, 0, SEEK_END);
+  const ssize_t written = ::write(descriptor_, lines.data(), lines.size());
+  if (written == static_cast<ssize_t>(lines.size())) return;
+  const int error = written < 0 ? errno : ENOSPC;  // a short write to a file is a full disk
+  if (before >= 0 && ftruncate(descriptor_, before) != 0) fail(path_, errno);
+  fail(path_, error);
+}
+
+RunFolder::RunFolder(const std::optional<fs::path>& out, const std::string& device)
+    : host_(host_name()),
+      run_id_(fmt::format("{}-{}-{}", utc("%Y%m%dT%H%M%SZ"), host_, getpid())),
+      path_(out.value_or(fs::path("results") / slug(device) / run_id_)) {
+  make_folder(path_);
+  measurements_.emplace(path_ / "measurements.csv", roofline::measurement_columns());
+  samples_.emplace(path_ / "samples.csv", std::vector<std::string>{"schema", "run_id", "row",
+                                                                   "round", "sample", "time_s"});
+  roofs_.emplace(path_ / "roofs.csv", roofline::roof_columns());
+}
+
+void RunFolder::write(const roofline::Record& record, std::span<const Sample> samples) {
+  measurements_->append(roofline::csv_line(to_fields(record)));
+  ++rows_;
+  std::string lines;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    lines += fmt::format("{},{},{},{},{},{}\n", roofline::kSchema, run_id_, rows_, samples[i].round,
+                         i, samples[i].time_s);
+  }
+  samples_->append(lines);
+}
+
+void RunFolder::write(const roofline::Roof& roof) {
+  roofs_->append(roofline::csv_line(to_fields(roof, run_id_)));
+}
+
+void RunFolder::write(const nlohmann::json& environment) {
+  // Written beside and renamed: whoever reads it sees the old text or the new one, never a half.
+  const fs::path path = path_ / "environment.json", beside = path_ / "environment.json.new";
+  const std::string text = environment.dump(2) + "\n";
+  const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail(beside, errno);
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  const int error = written < 0 ? errno : ENOSPC;
+  const bool closed = close(descriptor) == 0;
+  if (written != static_cast<ssize_t>(text.size()) || !closed) {
+    unlink(beside.c_str());
+    fail(path, error);
+  }
+  std::error_code renamed;
+  fs::rename(beside, path, renamed);
+  if (renamed) fail(path, renamed.value());
+}
+
+std::string timestamp_utc() { return utc("%Y-%m-%dT%H:%M:%SZ"); }
+
+std::string slug(const std::string& name) {
+  std::string result;
+  for (const char c : name) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!result.empty() && result.back() != '-') {
+      result += '-';
+    }
+  }
+  while (result.ends_with('-')) result.pop_back();
+  return result.empty() ? "device" : result;
+}
+
+}  // namespace bench

@@ -1,0 +1,527 @@
+#include "bench/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include "bench/verify.h"
+#include "roofline/spec.h"
+#include "roofline/statistics.h"
+
+namespace bench {
+namespace {
+
+using roofline::Access;
+using roofline::Bound;
+using roofline::Case;
+using roofline::Kind;
+using roofline::Level;
+using roofline::Op;
+using roofline::Pipe;
+using roofline::Record;
+using roofline::Roof;
+using roofline::Status;
+
+constexpr std::string_view kInputKinds[] = {"normal", "uniform", "integers", "ones", "zeros"};
+
+bool is_roof_kernel(Op op) {
+  return op == Op::read || op == Op::write || op == Op::copy || op == Op::triad || op == Op::fma;
+}
+
+std::string kind_of_load(const Case& c) {
+  return c.op == Op::gemm || c.op == Op::fma ? fmt::format("{}/{}", name(c.op), dtype_label(c))
+                                             : "memory";
+}
+
+/// The same op at a size that is checked as a whole: a prime, so that every tail is met.
+Case small_version(Case c) {
+  constexpr std::int64_t kPrime = 10007;
+  if (info(c.op).dims == 1) c.n = std::min(c.n, kPrime);
+  if (c.op == Op::gemv) {
+    c.m = std::min<std::int64_t>(c.m, 67);
+    c.n = std::min<std::int64_t>(c.n, 1009);
+  }
+  if (c.op == Op::fma) {
+    c.m = 2;
+    c.n = std::min(c.n, kPrime);
+  }
+  return c;
+}
+
+std::optional<double> median_of(const std::vector<Telemetry>& blocks,
+                                std::optional<double> Telemetry::*field) {
+  std::vector<double> values;
+  for (const Telemetry& t : blocks) {
+    if (t.*field) values.push_back(*(t.*field));
+  }
+  if (values.empty()) return std::nullopt;
+  return roofline::median(values);
+}
+
+void set_statistics(Record& r, const Series& series) {
+  const std::vector<double> times = series.times(), medians = series.round_medians();
+  r.launches_per_sample = series.timed.launches;
+  r.samples = static_cast<std::int64_t>(times.size());
+  r.rounds = static_cast<std::int64_t>(medians.size());
+  r.time_median_s = roofline::median(medians);
+  if (const auto interval = roofline::median_interval(medians)) {
+    r.time_ci_low_s = interval->low;
+    r.time_ci_high_s = interval->high;
+  }
+  r.time_p10_s = roofline::quantile(times, 0.1);
+  r.time_p90_s = roofline::quantile(times, 0.9);
+  r.time_min_s = roofline::quantile(times, 0);
+  r.time_mean_s = roofline::mean(times);
+  r.time_cv = roofline::coefficient_of_variation(times);
+}
+
+void set_telemetry(Record& r, const Series& series) {
+  r.sm_clock_mhz = median_of(series.blocks, &Telemetry::sm_clock_mhz);
+  r.memory_clock_mhz = median_of(series.blocks, &Telemetry::memory_clock_mhz);
+  r.power_w = median_of(series.blocks, &Telemetry::power_w);
+  r.temperature_c = median_of(series.blocks, &Telemetry::temperature_c);
+  const auto reasons = [&](const Sample& s) {
+    const auto block = static_cast<std::size_t>(s.round);
+    return block < series.blocks.size() ? series.blocks[block].throttle_reasons : std::string();
+  };
+  std::int64_t throttled = 0;
+  for (const Sample& s : series.samples) {
+    if (reasons(s).empty()) continue;
+    r.throttle_reasons = reasons(s);
+    ++throttled;
+  }
+  if (r.sm_clock_mhz) r.throttled_samples = throttled;
+}
+
+/// The ratio of two rows of a group, round by round, so that what drifts, drifts for both.
+double paired_ratio(const Series& numerator, const Series& denominator) {
+  const auto a = numerator.round_medians(), b = denominator.round_medians();
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) ratios.push_back(a[i] / b[i]);
+  return roofline::median(ratios);
+}
+
+const Roof* find_roof(std::span<const Roof> roofs, Kind kind, auto&& fits) {
+  const auto at = std::find_if(roofs.begin(), roofs.end(),
+                               [&](const Roof& r) { return r.kind == kind && fits(r); });
+  return at == roofs.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+std::string_view name(kernels::InputKind kind) { return kInputKinds[static_cast<int>(kind)]; }
+
+std::optional<kernels::InputKind> parse_input_kind(std::string_view name) {
+  const auto* const at = std::find(std::begin(kInputKinds), std::end(kInputKinds), name);
+  if (at == std::end(kInputKinds)) return std::nullopt;
+  return static_cast<kernels::InputKind>(at - std::begin(kInputKinds));
+}
+
+/// One row on its way: what to run, and what is known of it so far.
+struct Runner::Row {
+  Case what;
+  Record record;
+  Work work;
+  std::shared_ptr<Operands> operands;
+  Level level = Level::none;
+  bool companion = false;  // sampled for its ratio only, not written
+  std::optional<Series> series;
+
+  bool runs() const { return record.status == Status::ok; }
+  void end(Status status, std::string note) {
+    record.status = status;
+    record.note = std::move(note);
+    work = {};
+  }
+};
+
+/// What `step` throws becomes the row's status and note. A device that is lost ends the run.
+void Runner::attempt(Row& row, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const OutOfMemory& e) {
+    row.end(Status::skipped, e.what());
+  } catch (const std::exception& e) {
+    row.end(Status::failed, e.what());
+  }
+}
+
+Runner::Runner(Device& device, RunFolder& folder, Settings settings,
+               const std::atomic<bool>& interrupted)
+    : device_(device),
+      folder_(folder),
+      settings_(std::move(settings)),
+      interrupted_(interrupted),
+      started_s_(device.now_s()),
+      roofs_(roofline::theoretical_roofs(device.facts())) {
+  for (const Roof& r : roofs_) folder_.write(r);
+}
+
+std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
+  const double left_s = settings_.budget_s - (device_.now_s() - started_s_);
+  const bool over = settings_.hard_budget && left_s <= 0;
+  std::vector<Row> rows;
+  for (const Case& c : group.cases) {
+    if (over) {
+      rows.push_back(blank_row(c, settings_.caches.front(), ""));
+      rows.back().end(Status::skipped,
+                      fmt::format("the time budget of {} s was used up", settings_.budget_s));
+    } else {
+      prepare(c, rows);
+    }
+  }
+  const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
+  if (any && device_.facts().backend == "cpu") {
+    if (const auto c = roof_companion(group.cases.front())) {
+      const std::size_t first = rows.size();
+      prepare(*c, rows);
+      for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
+    }
+  }
+
+  const double cap_s =
+      std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
+  std::exception_ptr fatal;
+  try {
+    measure(rows, cap_s);
+  } catch (const std::exception& e) {
+    for (Row& row : rows) {
+      if (row.runs()) row.end(Status::failed, e.what());
+    }
+    if (dynamic_cast<const DeviceLost*>(&e) != nullptr) fatal = std::current_exception();
+  }
+
+  const auto companion = std::find_if(
+      rows.begin(), rows.end(), [](const Row& r) { return r.companion && r.series.has_value(); });
+  std::vector<Record> written;
+  for (Row& row : rows) {
+    if (row.companion) continue;
+    if (row.series) judge(row, companion == rows.end() ? nullptr : &*companion);
+    if (interrupted_ && !row.record.time_median_s && row.runs()) continue;  // nothing to save
+    publish(row);
+    written.push_back(row.record);
+  }
+  if (fatal) std::rethrow_exception(fatal);
+  return written;
+}
+
+void Runner::prepare(const Case& c, std::vector<Row>& rows) {
+  for (const std::string& cache : settings_.caches) {
+    const std::size_t before = rows.size();
+    std::shared_ptr<Operands> operands;  // of all implementations
+    for (const Implementation& implementation : implementations()) {
+      if (!takes_part(implementation, c.op)) continue;
+      Row first = blank_row(c, cache, implementation.name);
+      if (const auto reason = implementation.refuses(c, device_)) {
+        first.end(Status::unsupported, *reason);
+        rows.push_back(std::move(first));
+        continue;
+      }
+      std::vector<std::string> variants;
+      attempt(first, [&] {
+        if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies));
+        variants = implementation.variants(c, device_);
+      });
+      if (!first.runs()) rows.push_back(first);
+      variants.resize(std::min(variants.size(), settings_.candidates));
+      for (const std::string& variant : variants) {
+        Row row = first;
+        row.operands = operands;
+        row.record.variant = variant;
+        if (!interrupted_) attempt(row, [&] { make_ready(row, implementation); });
+        rows.push_back(std::move(row));
+      }
+    }
+    if (rows.size() == before && settings_.implementations.empty()) {
+      Row nobody = blank_row(c, cache, "");
+      nobody.end(Status::unsupported, fmt::format("nothing in this build computes {} on the {}",
+                                                  name(c.op), device_.facts().backend));
+      rows.push_back(std::move(nobody));
+    }
+  }
+}
+
+bool Runner::takes_part(const Implementation& implementation, Op op) const {
+  const auto& only = settings_.implementations;
+  return (only.empty() || std::find(only.begin(), only.end(), implementation.name) != only.end()) &&
+         (implementation.backend.empty() || implementation.backend == device_.facts().backend) &&
+         implementation.offers(op, device_);
+}
+
+Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
+                              std::string_view implementation) const {
+  const auto set_bytes = static_cast<double>(operand_shapes(c).bytes());
+  const bool cold = cache == "cold";
+  const auto cost = roofline::cost(c);
+  Row row{.what = c,
+          .record = {.run_id = folder_.run_id(),
+                     .timestamp_utc = timestamp_utc(),
+                     .host = folder_.host(),
+                     .backend = device_.facts().backend,
+                     .device = device_.facts().name,
+                     .device_uuid = device_.facts().uuid,
+                     .what = c,
+                     .implementation = std::string(implementation),
+                     .cache = cache,
+                     .data = std::string(name(settings_.data.kind)),
+                     .seed = static_cast<std::int64_t>(settings_.data.seed),
+                     .flops = cost.flops.value,
+                     .bytes_read = cost.read.value,
+                     .bytes_written = cost.written.value}};
+  if (cost.bytes().value > 0) row.record.intensity_flops_per_byte = cost.intensity().value;
+  row.record.copies = cold ? cold_copies(set_bytes, device_.facts().cache_bytes) : 1;
+  // Rotation makes every launch of a cold row miss: its data come from memory. A hot row's come
+  // from the cache if they fit there with room to spare; else from both, and neither roof is its
+  // own.
+  const double cache_bytes = device_.facts().cache_bytes;
+  const bool misses =
+      cold && set_bytes * static_cast<double>(*row.record.copies) >= 3 * cache_bytes;
+  const bool fits = !cold && set_bytes <= cache_bytes / 2;
+  row.level = misses ? Level::memory : fits ? Level::cache : Level::none;
+  return row;
+}
+
+std::shared_ptr<Operands> Runner::make_operands(const Case& c, int copies) {
+  auto operands = std::make_shared<Operands>(c, copies, settings_.data, device_);
+  if (const Verification v = verify_inputs(*operands, device_); !v.passed()) {
+    throw std::runtime_error(fmt::format("{} wrong inputs: {}", v.max_error, v.where));
+  }
+  return operands;
+}
+
+void Runner::make_ready(Row& row, const Implementation& implementation) {
+  const auto check = [](const Case& c, const Verification& v) {
+    if (v.passed()) return;
+    throw std::runtime_error(fmt::format("wrong output of {}: error {:.3g} {}, at most {:.3g}; {}",
+                                         name(c), v.max_error, v.metric, v.tolerance, v.where));
+  };
+  Record& r = row.record;
+  if (const Case small = small_version(row.what); !(small == row.what)) {
+    const Operands few(small, 1, settings_.data, device_);
+    r.verified = false;
+    check(small,
+          verify(small, implementation.prepare(small, r.variant, few, device_), few, device_));
+  }
+  row.work = implementation.prepare(row.what, r.variant, *row.operands, device_);
+  r.workspace_bytes = row.work.workspace_bytes;
+  r.numerical_impl = row.work.numerical_impl;
+  r.scale_mode = row.work.scale_mode;
+  r.fast_accumulation = row.work.fast_accumulation;
+  r.note = row.work.note;
+  const Verification v = verify(row.what, row.work, *row.operands, device_);
+  if (row.what.op == Op::empty) return;  // has no output
+  r.error_metric = v.metric;
+  r.max_error = v.max_error;
+  r.tolerance = v.tolerance;
+  r.verified = v.passed();
+  check(row.what, v);
+}
+
+void Runner::measure(std::vector<Row>& rows, double cap_s) {
+  Protocol protocol = settings_.protocol;
+  protocol.cap_s = cap_s;
+  std::vector<Series> group;
+  std::vector<Row*> measured;
+  bool warm = true;
+  for (Row& row : rows) {
+    if (!row.runs() || interrupted_) continue;
+    const int copies = row.record.cache == "hot" ? 1 : row.operands->copies();
+    attempt(row, [&] {
+      const Timed once = device_.timed(row.work.launch, copies, 1);
+      const double launch_s = once.run_s() / once.launches;
+      group.push_back({.timed = device_.timed(row.work.launch, copies,
+                                              launches_for(protocol.sample_s, launch_s))});
+      measured.push_back(&row);
+      warm = !settled_.insert(kind_of_load(row.what)).second && warm;
+    });
+  }
+  if (warm) protocol.settle_s = std::min(protocol.settle_s, 0.05);
+  settle(group, protocol, device_, interrupted_);
+  const auto keep = [&] {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (!group[i].samples.empty()) measured[i]->series = std::move(group[i]);
+    }
+  };
+  try {
+    sample(group, protocol, device_, interrupted_);
+  } catch (...) {
+    keep();
+    throw;
+  }
+  keep();
+}
+
+void Runner::judge(Row& row, const Row* companion) {
+  Record& r = row.record;
+  if (!row.runs()) return;
+  set_statistics(r, *row.series);
+  set_telemetry(r, *row.series);
+  const double time_s = *r.time_median_s;
+  if (!(time_s > 0) || !std::isfinite(time_s)) {
+    const std::string note =
+        fmt::format("no valid time: the median of {} samples is {} s", *r.samples, time_s);
+    r.time_median_s.reset();
+    return row.end(Status::failed, note);
+  }
+  if (!(noise(*row.series) <= settings_.protocol.max_noise)) r.status = Status::noisy;
+
+  const auto cost = roofline::cost(row.what);
+  if (cost.flops.value > 0) r.achieved_flops_per_s = cost.flops.value / time_s;
+  if (cost.bytes().value > 0) r.achieved_bytes_per_s = cost.bytes().value / time_s;
+
+  const roofline::Placing placing = place(row.what, row.level, roofs_);
+  if (placing.memory != nullptr) r.peak_bytes_per_s = placing.memory->per_s;
+  if (placing.compute != nullptr) r.peak_flops_per_s = placing.compute->per_s;
+  if (placing.memory != nullptr && placing.compute != nullptr) {
+    r.attainable_flops_per_s =
+        attainable(cost.intensity(), placing.compute->flops_per_s(), placing.memory->bytes_per_s())
+            .value;
+  }
+  if (placing.roof != nullptr) {
+    r.roof_name = placing.roof->name;
+    r.roof_kind = placing.roof->kind;
+    r.fraction_of_roof = placing.roof_time->value / time_s;
+    r.bound = placing.bound;
+  }
+  if (launch_s_ && time_s < 2 * *launch_s_) r.bound = Bound::launch;
+
+  if (companion != nullptr) {
+    const auto beside = roofline::cost(companion->what);
+    const roofline::Ratio work =
+        beside.flops.value > 0 ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
+    r.fraction_of_measured_roof = work.value * paired_ratio(*companion->series, *row.series);
+  } else if (placing.measured_roof_time && placing.measured_roof_time->value > 0) {
+    r.fraction_of_measured_roof = placing.measured_roof_time->value / time_s;
+  }
+  if (const Roof* peak = mfu_peak(row.what, roofs_); peak != nullptr && r.achieved_flops_per_s) {
+    r.mfu = *r.achieved_flops_per_s / peak->per_s;
+    if (r.sm_clock_mhz && peak->clock_mhz) {
+      r.mfu_at_measured_clock = *r.mfu * *peak->clock_mhz / *r.sm_clock_mhz;
+    }
+  }
+
+  const bool past_cache =
+      static_cast<double>(row.operands->shapes().bytes()) >= 4 * device_.facts().cache_bytes;
+  const bool reads = cost.read.value > 0;
+  const Roof* pins = find_roof(roofs_, Kind::derived, [](const Roof& f) { return f.is_memory(); });
+  const Roof* fastest = find_roof(roofs_, Kind::derived, [&](const Roof& f) {
+    return placing.compute != nullptr && f.pipe == placing.compute->pipe &&
+           f.dtype == placing.compute->dtype;
+  });
+  if (const auto cause = faster_than_light(
+          r, r.cache == "cold" && past_cache && reads ? pins : nullptr, fastest)) {
+    row.record.status = Status::above_roof;
+    row.record.note = *cause;
+  }
+}
+
+void Runner::add_roof(const Row& row) {
+  const Record& r = row.record;
+  const bool measured = r.status == Status::ok || r.status == Status::noisy;
+  if (!measured || row.level == Level::none) return;
+  if (row.what.op == Op::empty) launch_s_ = r.time_median_s;
+  if (!is_roof_kernel(row.what.op)) return;
+  Roof roof{.kind = Kind::measured, .source = fmt::format("{} {}", name(row.what), r.variant)};
+  if (row.what.op == Op::fma) {
+    roof.name = fmt::format("fma_{}", name(row.what.a));
+    roof.pipe = Pipe::vector;
+    roof.dtype = row.what.a;
+    roof.per_s = *r.achieved_flops_per_s;
+    roof.clock_mhz = r.sm_clock_mhz;
+  } else {
+    const bool cached = row.level == Level::cache;
+    roof.name = fmt::format("{}{}", cached ? "cache_" : "", name(row.what.op));
+    roof.level = row.level;
+    roof.access = info(row.what.op).access;
+    roof.per_s = *r.achieved_bytes_per_s;
+  }
+  // Of several variants or types the fastest is the roof; the file keeps each that was one.
+  const auto same = std::find_if(roofs_.begin(), roofs_.end(), [&](const Roof& other) {
+    return other.kind == Kind::measured && other.name == roof.name;
+  });
+  if (same == roofs_.end()) {
+    roofs_.push_back(roof);
+  } else if (same->per_s < roof.per_s) {
+    *same = roof;
+  } else {
+    return;
+  }
+  folder_.write(roof);
+}
+
+void Runner::publish(Row& row) {
+  folder_.write(row.record, row.series ? std::span<const Sample>(row.series->samples)
+                                       : std::span<const Sample>());
+  records_.push_back(row.record);
+  add_roof(row);
+}
+
+void Runner::write_gemm_roofs() {
+  std::vector<Roof> best;
+  for (const Record& r : records_) {
+    const bool measured = r.status == Status::ok || r.status == Status::noisy;
+    if (r.what.op != Op::gemm || !measured || pipe(r.what) != Pipe::matrix) continue;
+    const roofline::Dtype dtype =
+        r.what.compute == roofline::Dtype::tf32 ? roofline::Dtype::tf32 : r.what.a;
+    const Roof roof{
+        .name = fmt::format("gemm_{}", name(dtype)),
+        .kind = Kind::measured,
+        .pipe = Pipe::matrix,
+        .dtype = dtype,
+        .per_s = *r.achieved_flops_per_s,
+        .clock_mhz = r.sm_clock_mhz,
+        .source = fmt::format("best GEMM of this run: {} {}", name(r.what), r.implementation)};
+    const auto same = std::find_if(best.begin(), best.end(),
+                                   [&](const Roof& other) { return other.dtype == dtype; });
+    if (same == best.end()) {
+      best.push_back(roof);
+    } else if (same->per_s < roof.per_s) {
+      *same = roof;
+    }
+  }
+  for (const Roof& r : best) {
+    roofs_.push_back(r);
+    folder_.write(r);
+  }
+}
+
+std::optional<Case> roof_companion(const Case& c) {
+  if (is_roof_kernel(c.op) || c.op == Op::empty) return std::nullopt;
+  if (c.op == Op::gemm) {
+    if (pipe(c) != Pipe::vector) return std::nullopt;
+    return roofline::make_case(Op::fma, roofline::Dtype::fp32, 4096, 1 << 20, 1);
+  }
+  const Op op = info(c.op).access == Access::read ? Op::read : Op::copy;
+  Case same = roofline::make_case(op, roofline::Dtype::fp32, 1, 1, 1);
+  same.n = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>((cost(c).bytes() / cost(same).bytes()).value));
+  return same;
+}
+
+std::optional<std::string> faster_than_light(const Record& r, const Roof* memory_limit,
+                                             const Roof* compute_limit) {
+  constexpr double kMargin = 1.02;
+  if (memory_limit != nullptr && r.achieved_bytes_per_s &&
+      *r.achieved_bytes_per_s > kMargin * memory_limit->per_s) {
+    return fmt::format(
+        "{:.4g} bytes/s, the pins carry {:.4g}: data came from the cache, work was elided, or the "
+        "byte count is wrong",
+        *r.achieved_bytes_per_s, memory_limit->per_s);
+  }
+  if (compute_limit != nullptr && r.achieved_flops_per_s &&
+      *r.achieved_flops_per_s > kMargin * compute_limit->per_s) {
+    return fmt::format(
+        "{:.4g} FLOP/s, the pipe reaches {:.4g} at its highest clock: work was elided, another "
+        "pipe "
+        "or type did it, or the timer is wrong",
+        *r.achieved_flops_per_s, compute_limit->per_s);
+  }
+  return std::nullopt;
+}
+
+}  // namespace bench

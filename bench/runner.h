@@ -1,0 +1,87 @@
+// From a group of cases to rows: verify, settle, sample, place, gate, write.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/implementation.h"
+#include "bench/run_folder.h"
+#include "bench/sampler.h"
+#include "bench/suite.h"
+#include "roofline/record.h"
+
+namespace bench {
+
+struct Settings {
+  std::vector<std::string> implementations;  // empty for all
+  std::vector<std::string> caches = {"cold"};
+  Data data;
+  std::size_t candidates = 1;  // variants of each implementation
+  Protocol protocol;
+  double budget_s = 60;      // of the whole run, shared out among the groups that are left
+  bool hard_budget = false;  // groups that it leaves no time for are skipped, not hurried
+};
+
+std::string_view name(kernels::InputKind kind);
+std::optional<kernels::InputKind> parse_input_kind(std::string_view name);
+
+class Runner {
+ public:
+  /// Writes the theoretical roofs of the device at once.
+  Runner(Device& device, RunFolder& folder, Settings settings,
+         const std::atomic<bool>& interrupted);
+
+  /// Measures a group and writes its rows, ours first. What an implementation throws becomes its
+  /// row's status and note. Throws WriteError and DeviceLost, when the run must end.
+  std::vector<roofline::Record> run(const Group& group, std::size_t groups_left);
+
+  const std::vector<roofline::Record>& records() const { return records_; }
+  const std::vector<roofline::Roof>& roofs() const { return roofs_; }
+
+  /// The fastest GEMM of each dtype, as the measured roof of its pipe: written when all is
+  /// measured.
+  void write_gemm_roofs();
+
+ private:
+  struct Row;
+
+  static void attempt(Row& row, const std::function<void()>& step);
+  void prepare(const roofline::Case& c, std::vector<Row>& rows);
+  bool takes_part(const Implementation& implementation, roofline::Op op) const;
+  Row blank_row(const roofline::Case& c, const std::string& cache,
+                std::string_view implementation) const;
+  std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies);
+  void make_ready(Row& row, const Implementation& implementation);
+  void measure(std::vector<Row>& rows, double cap_s);
+  void judge(Row& row, const Row* companion);
+  void add_roof(const Row& row);
+  void publish(Row& row);
+
+  Device& device_;
+  RunFolder& folder_;
+  Settings settings_;
+  const std::atomic<bool>& interrupted_;
+  double started_s_;
+  std::set<std::string> settled_;   // the kinds of load that have run hot once
+  std::optional<double> launch_s_;  // of an empty kernel
+  std::vector<roofline::Roof> roofs_;
+  std::vector<roofline::Record> records_;
+};
+
+/// The roof kernel that is sampled beside `c` on a cpu, whose memory changes speed from minute to
+/// minute: the same access mix, the same traffic. Nothing for an op that is a roof kernel itself.
+std::optional<roofline::Case> roof_companion(const roofline::Case& c);
+
+/// Whether a row is faster than the hardware can be, and the likely cause; see DESIGN in README.
+std::optional<std::string> faster_than_light(const roofline::Record& record,
+                                             const roofline::Roof* memory_limit,
+                                             const roofline::Roof* compute_limit);
+
+}  // namespace bench
