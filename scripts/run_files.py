@@ -1,0 +1,218 @@
+"""Reads the files of a run. The field names below are column names, with their units; the columns
+themselves are defined in roofline/record.cpp."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+
+class RunError(Exception):
+    """A file that is missing, foreign or broken, or a run without what was asked of it."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A row of measurements.csv; None where the run did not know."""
+
+    run_id: str
+    timestamp_utc: str
+    backend: str
+    device: str
+    device_uuid: str
+    op: str
+    implementation: str
+    variant: str
+    dtype_a: str
+    dtype_b: str
+    compute_type: str
+    layout: str
+    m: int
+    n: int
+    k: int
+    batch: int
+    cache: str
+    data: str
+    bytes_read: float | None
+    bytes_written: float | None
+    intensity_flops_per_byte: float | None
+    time_median_s: float | None
+    achieved_flops_per_s: float | None
+    achieved_bytes_per_s: float | None
+    fraction_of_roof: float | None
+    bound: str
+    status: str
+
+    @property
+    def dtype(self) -> str:
+        if self.compute_type == "tf32":
+            return "tf32"
+        return self.dtype_a if self.dtype_a == self.dtype_b else f"{self.dtype_a}*{self.dtype_b}"
+
+    @property
+    def shape(self) -> str:
+        """2^28 elements are 256Mi, a cube is 4096³, a GEMM MxNxK, its batch in front."""
+        if self.op in ("gemm", "fma"):
+            cube = self.m == self.n == self.k
+            shape = f"{self.m}³" if cube else f"{self.m}×{self.n}×{self.k}"
+            shape = shape if self.batch == 1 else f"{self.batch}×{shape}"
+            return shape if self.layout in ("", "tn") else f"{shape} {self.layout}"
+        if self.op == "gemv":
+            return f"{self.m}×{self.n}"
+        for factor, prefix in ((2**30, "Gi"), (2**20, "Mi"), (2**10, "Ki")):
+            if self.n >= factor and self.n % factor == 0:
+                return f"{self.n // factor}{prefix}"
+        return str(self.n)
+
+    @property
+    def intensity(self) -> float:
+        """FLOP/byte, and so on below; 0 where the row has none."""
+        return self.intensity_flops_per_byte or 0.0
+
+    @property
+    def flops_per_s(self) -> float:
+        return self.achieved_flops_per_s or 0.0
+
+    @property
+    def bytes_per_s(self) -> float:
+        return self.achieved_bytes_per_s or 0.0
+
+    @property
+    def moved_bytes(self) -> float:
+        return (self.bytes_read or 0.0) + (self.bytes_written or 0.0)
+
+    @property
+    def measured(self) -> bool:
+        """Whether the row holds a time; above_roof does, however wrong."""
+        return self.status in ("ok", "noisy", "above_roof")
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A row of roofs.csv: bytes/s of a memory level, or FLOP/s of a pipe and dtype."""
+
+    run_id: str
+    name: str
+    kind: str  # datasheet | derived | measured
+    level: str  # memory | cache, empty for a compute roof
+    access: str  # of a measured memory roof: read | write | copy | triad
+    pipe: str  # vector | matrix, empty for a memory roof
+    dtype: str
+    flops_per_s: float | None
+    bytes_per_s: float | None
+    source: str
+
+    @property
+    def is_memory(self) -> bool:
+        return self.level != ""
+
+    @property
+    def per_s(self) -> float:
+        """byte/s or FLOP/s; 0 where the file has none."""
+        return (self.bytes_per_s if self.is_memory else self.flops_per_s) or 0.0
+
+    @property
+    def measured(self) -> bool:
+        return self.kind == "measured"
+
+
+@dataclass(frozen=True)
+class Run:
+    folder: Path
+    measurements: list[Measurement]
+    roofs: list[Roof]  # those whose value is known
+
+    @property
+    def device(self) -> str:
+        return " ".join(self.measurements[0].device.split()) or "unnamed device"
+
+    @property
+    def backend(self) -> str:
+        return self.measurements[0].backend
+
+    @property
+    def date(self) -> str:
+        return self.measurements[0].timestamp_utc[:10]
+
+
+def positive(value: float) -> bool:
+    """Whether a value has a place on a logarithmic axis."""
+    return math.isfinite(value) and value > 0
+
+
+PARSERS: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "str": ("text", str),
+    "int": ("a whole number", int),
+    "float | None": ("a number", lambda text: float(text) if text else None),
+}
+
+Row = TypeVar("Row")
+
+
+def read_rows(path: Path, row_type: type[Row]) -> list[Row]:
+    """The rows of a CSV file. Other columns than the fields of `row_type` are passed over."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror}") from error
+    whole = text[: text.rfind("\n") + 1]  # a killed run may leave half a line
+    reader = csv.reader(io.StringIO(whole.lstrip("\ufeff"), newline=""))
+    rows: list[Row] = []
+    try:
+        header = next(reader, [])
+        columns = dataclasses.fields(row_type)  # type: ignore[arg-type]
+        for column in columns:
+            if column.name not in header:
+                raise RunError(
+                    f"{path}:1: expected a column {column.name}, the header has none: "
+                    "not a file of this project, or of another version"
+                )
+        for fields in reader:
+            where = f"{path}:{reader.line_num}"
+            if len(fields) != len(header):
+                raise RunError(f"{where}: {len(fields)} fields, the header has {len(header)}")
+            named = dict(zip(header, fields))
+            values: dict[str, Any] = {}
+            for column in columns:
+                expected, parse = PARSERS[str(column.type)]
+                field = named[column.name]
+                try:
+                    values[column.name] = parse(field)
+                except ValueError:
+                    raise RunError(
+                        f'{where}: {column.name} is "{field}", expected {expected}'
+                    ) from None
+            rows.append(row_type(**values))
+    except csv.Error as error:
+        raise RunError(f"{path}:{reader.line_num}: {error}") from error
+    if not rows:
+        raise RunError(f"{path}: no rows")
+    return rows
+
+
+def read_run(path: Path) -> Run:
+    """Reads a run's folder, named by itself or by its measurements.csv. Raises RunError, also where
+    not all points and roofs are of one device: such a picture would compare nothing."""
+    folder = path if path.is_dir() else path.parent
+    measurements = read_rows(folder / "measurements.csv", Measurement)
+    roofs = read_rows(folder / "roofs.csv", Roof)
+    devices = sorted({f"{m.device} {m.device_uuid}".strip() for m in measurements})
+    if len(devices) > 1:
+        raise RunError(
+            f"{folder / 'measurements.csv'}: expected one device, got {', '.join(devices)}: "
+            "plot the runs one by one"
+        )
+    points_of = sorted({m.run_id for m in measurements})
+    roofs_of = sorted({r.run_id for r in roofs})
+    if points_of != roofs_of or len(roofs_of) > 1:
+        raise RunError(
+            f"{folder}: the points are of run {', '.join(points_of)}, "
+            f"the roofs of run {', '.join(roofs_of)}: expected both of one run"
+        )
+    return Run(folder, measurements, [r for r in roofs if positive(r.per_s)])
