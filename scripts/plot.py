@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Draws a run: its roofline, its size ramps or its ridge sweep, as RUN/<picture>.svg and .png.
+
+It draws what the files of the run say, fits nothing and needs no display; the same files give the
+same bytes. Exit codes: 0 drawn, 1 a picture could not be written, 2 wrong usage or nothing to draw,
+3 no matplotlib."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from run_files import Measurement, Run, RunError, positive, read_run
+
+try:
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from labels import Labels
+    from roofs import alike, compute, draw_roofs, kinds, memory_label, ridges, theoretical
+    from sheet import (
+        ALARM,
+        PALE,
+        STYLE,
+        TEXT_PT,
+        Entry,
+        base_dtype,
+        marker,
+        name_ticks,
+        new_sheet,
+        roof_line,
+        si,
+        significant,
+    )
+except ModuleNotFoundError as missing:
+    cure = f"run scripts/setup.sh, then .venv/bin/python {' '.join(sys.argv)}"
+    print(f"plot.py: {missing}: {cure}", file=sys.stderr)
+    raise SystemExit(3) from None
+
+BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+MARGIN_LETTERS = 32  # of TEXT_PT, right of the axes
+SERIES_POINTS = 3  # the fewest that make a ramp or a sweep
+# They measure the roofs, and are drawn as roofs.
+ROOF_OPS = ("empty", "read", "write", "copy", "triad", "fma")
+
+# ---- what the points are called ------------------------------------------------------------------
+
+
+def names(points: Sequence[Measurement]) -> list[str]:
+    """Op and dtype; the rest only where it tells points apart, or is not the default."""
+    shapes = Counter((op, dtype) for op, dtype, _ in {(p.op, p.dtype, p.shape) for p in points})
+    texts = []
+    for p in points:
+        parts = [p.op, p.dtype]
+        parts += [p.shape] if shapes[p.op, p.dtype] > 1 else []
+        parts += [p.cache] if p.cache not in ("", "cold") else []
+        parts += [p.data] if p.data not in ("", "normal") else []
+        texts.append(" ".join(parts))
+    same = Counter(zip(texts, (p.implementation for p in points)))
+    return [
+        f"{text} {p.variant}" if same[text, p.implementation] > 1 else text
+        for text, p in zip(texts, points)
+    ]
+
+
+def achieved(p: Measurement) -> str:
+    """Where memory binds in bytes/s; with a ~ where the interval is wider than asked for."""
+    noisy = "~" if p.status == "noisy" else ""
+    if p.bound == "memory" and positive(p.bytes_per_s):
+        return noisy + si(p.bytes_per_s, "B/s")
+    return noisy + si(p.flops_per_s, "FLOP/s")
+
+
+def about(run: Run, points: Sequence[Measurement]) -> list[str]:
+    """Where the roofs come from, and what the names of the points leave out."""
+    sources = dict.fromkeys(r.source for r in theoretical(run.roofs))
+    lines = [f"Theoretical roofs: {'; '.join(sources)}"] if sources else []
+    if any(p.cache == "cold" for p in points):
+        lines.append("Caches are cold and data normally distributed, unless the key says otherwise")
+    return lines
+
+
+def warnings(run: Run, points: Sequence[Measurement]) -> list[str]:
+    """Points that are wrong, and rows that are no points."""
+    lines = []
+    above = sum(p.status == "above_roof" for p in points)
+    if above:
+        lines.append(f"Ringed: {above} above_roof, faster than the hardware can be")
+    missing = Counter(m.status for m in run.measurements if not m.measured)
+    missing["without a positive intensity and rate"] = sum(
+        m.measured and m.op not in ROOF_OPS and not drawable(m) for m in run.measurements
+    )
+    if any(missing.values()):
+        lines.append("Not drawn: " + ", ".join(f"{n} {why}" for why, n in missing.items() if n))
+    return lines
+
+
+def start(run: Run, title: str, entries: Sequence[Entry]) -> tuple[Figure, Axes]:
+    """A sheet with its notes; the warnings among them are said on stderr too."""
+    points = [e.point for e in entries]
+    warned = warnings(run, points)
+    for line in warned:
+        print(f"plot.py: {line}", file=sys.stderr)
+    return new_sheet(run, title, entries, about(run, points) + warned)
+
+
+# ---- the three pictures --------------------------------------------------------------------------
+
+
+def drawable(m: Measurement) -> bool:
+    return m.measured and m.op not in ROOF_OPS and positive(m.intensity) and positive(m.flops_per_s)
+
+
+def roof_of(p: Measurement) -> tuple[str, str]:
+    """Pipe and dtype of the compute roof over a point, as `place` in roofline/roof.cpp finds it."""
+    on_matrix = p.op == "gemm" and p.dtype != "fp32"
+    return ("matrix", base_dtype(p)) if on_matrix else ("vector", "fp32")
+
+
+def roofline(run: Run) -> Figure:
+    """Every op that was measured, at its intensity and rate."""
+    points = [m for m in run.measurements if drawable(m)]
+    if not points:
+        raise RunError(
+            f"{run.folder}: no measured row with a positive intensity and FLOP/s to draw"
+        )
+    ops = list(dict.fromkeys(p.op for p in points))
+    points.sort(key=lambda p: (ops.index(p.op), p.intensity, p.dtype))
+    entries = [
+        Entry(str(i), p, name, achieved(p))
+        for i, (p, name) in enumerate(zip(points, names(points)), 1)
+    ]
+    return under_roofs(run, "Roofline", entries, [])
+
+
+def ridge(run: Run) -> Figure:
+    """The GEMMs that differ in M only, each labelled with its M, under the roofs of their types."""
+    sweeps = series(
+        [m for m in run.measurements if drawable(m) and m.op == "gemm"],
+        lambda m: (m.dtype, m.implementation, m.layout, m.n, m.k, m.batch, m.cache, m.data),
+        lambda m: m.m,
+    )
+    if not sweeps:
+        raise RunError(
+            f"{run.folder}: no GEMM at {SERIES_POINTS} values of M or more, N and K the same: "
+            "measure with roofline_bench --suite=ridge"
+        )
+    points = [p for sweep in sweeps for p in sweep]
+    entries = [Entry(str(p.m), p, f"{p.op} {p.dtype}", achieved(p)) for p in points]
+    sizes = ", ".join(dict.fromkeys(f"N×K = {p.n}×{p.k}" for p in points))
+    return under_roofs(run, f"GEMM over M, {sizes}", entries, sweeps)
+
+
+def under_roofs(
+    run: Run, title: str, entries: Sequence[Entry], lines: Sequence[Sequence[Measurement]]
+) -> Figure:
+    """Points at intensity and FLOP/s, under the roofs that bind one of them; `lines` join some."""
+    points = [e.point for e in entries]
+    over = {roof_of(p) for p in points}
+    roofs = [r for r in run.roofs if r.is_memory or (r.pipe, r.dtype) in over]
+    run = dataclasses.replace(run, roofs=roofs)
+    figure, axes = start(run, title, entries)
+    xs = [p.intensity for p in points]
+    ys = [p.flops_per_s for p in points]
+    corners = [intensity for _, intensity in ridges(run.roofs)]
+    peaks = [r.per_s for r in compute(run.roofs)] or [max(xs) * r.per_s for r in run.roofs]
+    axes.set(
+        xlim=(min(xs + corners) / 3, max(xs + corners) * 3),
+        ylim=(min(ys + peaks) / 3, max(ys + peaks) * 2.5),
+        xlabel="arithmetic intensity (FLOP/byte)",
+        ylabel="achieved FLOP/s",
+    )
+    name_ticks(axes.xaxis, lambda intensity: f"{intensity:,.10g}")
+    name_ticks(axes.yaxis, lambda rate: si(rate, "FLOP/s"))
+    labels = Labels(axes)
+    for x, y in zip(xs, ys):
+        labels.keep_clear(x, y, 9)
+    draw_roofs(axes, labels, run)
+    for line in lines:
+        axes.plot(
+            [p.intensity for p in line],
+            [p.flops_per_s for p in line],
+            color=marker(line[0])["color"],
+            linewidth=1,
+            zorder=3,
+        )
+    for entry, x, y in zip(entries, xs, ys):
+        axes.plot([x], [y], markersize=8, zorder=4, **marker(entry.point))
+        if entry.point.status == "above_roof":
+            axes.plot([x], [y], "o", markersize=16, color=ALARM, fillstyle="none", zorder=4)
+        labels.beside(x, y, entry.label, TEXT_PT)
+    return figure
+
+
+def ramp(run: Run) -> Figure:
+    """Bandwidth over the bytes that a launch moves: launch cost, then the plateau of each level."""
+    ramps = series(
+        [
+            m
+            for m in run.measurements
+            if m.measured
+            and m.op not in ("empty", "fma", "gemm")
+            and positive(m.moved_bytes)
+            and positive(m.bytes_per_s)
+        ],
+        lambda m: (m.op, m.dtype, m.implementation, m.variant, m.cache, m.data),
+        lambda m: m.moved_bytes,
+    )
+    if not ramps:
+        raise RunError(
+            f"{run.folder}: no op at {SERIES_POINTS} sizes or more: "
+            "measure with roofline_bench --suite=ramp"
+        )
+    largest = [r[-1] for r in ramps]
+    entries = [
+        Entry(str(i), p, name, si(p.bytes_per_s, "B/s"))
+        for i, (p, name) in enumerate(zip(largest, names(largest)), 1)
+    ]
+    run = dataclasses.replace(run, roofs=[r for r in run.roofs if r.is_memory])
+    figure, axes = start(run, "Bandwidth over size, in the key at the largest", entries)
+    points = [p for r in ramps for p in r]
+    sizes = [p.moved_bytes for p in points]
+    rates = [p.bytes_per_s for p in points]
+    axes.set_xscale("log", base=2)
+    axes.set(
+        xlim=(min(sizes) / 2, max(sizes) * 4),
+        ylim=(min(rates) / 2, max([*rates, *(r.per_s for r in run.roofs)]) * 2),
+        xlabel="bytes moved by a launch",
+        ylabel="achieved B/s",
+    )
+    name_ticks(axes.xaxis, binary)
+    name_ticks(axes.yaxis, lambda rate: si(rate, "B/s"))
+    labels = Labels(axes)
+    margin = []
+    for roofs in kinds(run.roofs):
+        for group in alike(roofs):
+            axes.axhline(group[0].per_s, **roof_line(group[0]))
+            text = textwrap.fill(memory_label(group, run), MARGIN_LETTERS)
+            margin.append((group[0].per_s, text, roof_line(group[0])["color"]))
+    labels.in_margin(sorted(margin, reverse=True), TEXT_PT)
+    for p in points:
+        labels.keep_clear(p.moved_bytes, p.bytes_per_s, 7)
+    draw_launch_costs(axes, labels, run)
+    for entry, line in zip(entries, ramps):
+        rates = [p.bytes_per_s for p in line]
+        axes.plot(
+            [p.moved_bytes for p in line], rates, markersize=6, linewidth=1, **marker(line[0])
+        )
+        labels.beside(line[-1].moved_bytes, rates[-1], entry.label, TEXT_PT)
+    return figure
+
+
+def draw_launch_costs(axes: Axes, labels: Labels, run: Run) -> None:
+    """What a launch of nothing takes, as the bandwidth that no launch of that size exceeds."""
+    left, right = axes.get_xlim()
+    low, high = axes.get_ylim()
+    for m in run.measurements:
+        if m.op != "empty" or not m.time_median_s or not positive(m.time_median_s):
+            continue
+        least, most = max(left, low * m.time_median_s), min(right, high * m.time_median_s)
+        if least >= most:
+            continue
+        begin, end = (least, least / m.time_median_s), (most, most / m.time_median_s)
+        axes.plot(*zip(begin, end), color=PALE, linewidth=0.9, linestyle=":")
+        text = f"{m.op} {m.variant} {significant(m.time_median_s * 1e6, 3)} µs"
+        labels.along(begin, end, text, TEXT_PT, above=True, colour=PALE)
+
+
+def binary(size: float) -> str:
+    factor, unit = next((f, u) for f, u in BINARY if size >= f or f == 1)
+    return f"{size / factor:g} {unit}"
+
+
+def series(
+    points: Sequence[Measurement],
+    same: Callable[[Measurement], object],
+    along: Callable[[Measurement], float],
+) -> list[list[Measurement]]:
+    """Points that are the `same`, in their order `along` the series."""
+    groups: dict[object, list[Measurement]] = {}
+    for p in sorted(points, key=along):
+        groups.setdefault(same(p), []).append(p)
+    return [g for g in groups.values() if len({along(p) for p in g}) >= SERIES_POINTS]
+
+
+# ---- command line --------------------------------------------------------------------------------
+
+PICTURES: dict[str, Callable[[Run], Figure]] = {"roofline": roofline, "ramp": ramp, "ridge": ridge}
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """As SVG and PNG, without date and version: the same run gives the same bytes."""
+    paths = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    for path, metadata in zip(paths, ({"Date": None, "Creator": None}, {"Software": None})):
+        figure.savefig(path, metadata=metadata)
+    return paths
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="plot.py", description=__doc__)
+    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: RUN)")
+    arguments = parser.parse_args(argv)
+    try:
+        run = read_run(arguments.run)
+        out = arguments.out or run.folder
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(STYLE)
+            figure = PICTURES[arguments.picture](run)
+            out.mkdir(parents=True, exist_ok=True)
+            paths = save(figure, out / arguments.picture)
+    except RunError as bad:
+        print(f"plot.py: {bad}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"plot.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    for path in paths:
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
