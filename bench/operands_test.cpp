@@ -1,0 +1,77 @@
+#include "bench/operands.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/fake_device.h"
+
+namespace bench {
+namespace {
+
+using roofline::Case;
+using roofline::Dtype;
+using roofline::Layout;
+using roofline::make_case;
+using roofline::Op;
+
+TEST(OperandShapes, HoldWhatTheCostCounts) {
+  // Where rows need no padding, the operands are the traffic: each input read, each output written
+  // once.
+  for (const roofline::OpInfo& o : roofline::ops()) {
+    for (const Dtype t : {Dtype::fp32, Dtype::bf16, Dtype::fp8_e4m3}) {
+      const Case c = make_case(o.op, t, 16, 64, 32);
+      EXPECT_EQ(static_cast<double>(operand_shapes(c).bytes()), cost(c).bytes().value) << name(c);
+    }
+  }
+}
+
+TEST(OperandShapes, PadGemvRowsToSixteenBytes) {
+  const Matrix a = operand_shapes(make_case(Op::gemv, Dtype::bf16, 3, 9, 1)).a;
+  EXPECT_EQ(a.stride, 16);  // 9 elements of 2 bytes: 32
+  EXPECT_EQ(a.bytes(), 96U);
+}
+
+TEST(OperandShapes, KeepGemmOperandsAsTheLayoutSays) {
+  Case c = make_case(Op::gemm, Dtype::bf16, 2, 3, 5);
+  c.batch = 7;
+  const auto sizes = [&](Layout layout) {
+    c.layout = layout;
+    const OperandShapes s = operand_shapes(c);
+    return std::vector<std::int64_t>{s.a.rows,    s.a.columns, s.b.rows,
+                                     s.b.columns, s.out.rows,  s.out.columns};
+  };
+  EXPECT_EQ(sizes(Layout::tn), (std::vector<std::int64_t>{14, 5, 21, 5, 14, 3}));
+  EXPECT_EQ(sizes(Layout::nn), (std::vector<std::int64_t>{14, 5, 35, 3, 14, 3}));
+  EXPECT_EQ(sizes(Layout::nt), (std::vector<std::int64_t>{35, 2, 35, 3, 14, 3}));
+}
+
+TEST(ColdCopies, TogetherExceedTheCacheThreefold) {
+  constexpr double kMi = 1 << 20;
+  EXPECT_EQ(cold_copies(1024 * kMi, 50 * kMi), 1);  // past 8 caches
+  EXPECT_EQ(cold_copies(400 * kMi, 50 * kMi), 2);   // exactly 8
+  EXPECT_EQ(cold_copies(75 * kMi, 50 * kMi), 2);
+  EXPECT_EQ(cold_copies(50 * kMi, 50 * kMi), 3);
+  EXPECT_EQ(cold_copies(4 * kMi, 50 * kMi), 38);  // 37.5
+  EXPECT_EQ(cold_copies(4, 50 * kMi), 4096);
+  EXPECT_EQ(cold_copies(0, 50 * kMi), 1);
+}
+
+TEST(Operands, SayWhatTheyNeedAndWhatIsFree) {
+  FakeDevice device;
+  device.memory_bytes = 1 << 30;
+  try {
+    const Operands operands(make_case(Op::relu, Dtype::fp32, 1, 1 << 28, 1), 2, {}, device);
+    ADD_FAILURE();
+  } catch (const OutOfMemory& e) {
+    EXPECT_STREQ(e.what(), "needs 4.00 GiB of memory, 1.00 GiB are free");
+  }
+  EXPECT_EQ(device.free_bytes(), 1 << 30);
+}
+
+TEST(Operands, GiveTheirMemoryBack) {
+  FakeDevice device;
+  { const Operands operands(make_case(Op::dot, Dtype::fp32, 1, 1000, 1), 3, {}, device); }
+  EXPECT_EQ(device.free_bytes(), device.memory_bytes);
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,133 @@
+// The sampler sees runs that return seconds: when it stops, in what order it goes, what it keeps.
+#include "bench/sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "bench/fake_device.h"
+
+namespace bench {
+namespace {
+
+const std::atomic<bool> kGoOn = false;
+
+Series series_of(FakeDevice& device, int launches = 1) {
+  return {.timed = device.timed([](int) {}, 1, launches)};
+}
+
+TEST(Sampler, ConstantTimesEndAfterTheFewestRounds) {
+  FakeDevice device;
+  Series group[] = {series_of(device)};
+  sample(group, {.block_s = 0}, device, kGoOn);
+  EXPECT_EQ(group[0].round_medians().size(), 6U);
+  EXPECT_EQ(noise(group[0]), 0);
+}
+
+TEST(Sampler, ReadsALaunchOfOneMillisecondForAnyBatch) {
+  for (const int launches : {1, 7, 200}) {
+    FakeDevice device;
+    Series group[] = {series_of(device, launches)};
+    sample(group, {}, device, kGoOn);
+    for (const double t : group[0].times()) EXPECT_NEAR(t, 1e-3, 1e-12) << launches;
+  }
+}
+
+TEST(Sampler, NoiseThatNeverSettlesEndsAtTheCap) {
+  FakeDevice device;
+  device.time_s = [](int i) { return i % 2 == 0 ? 1e-3 : 2e-3; };
+  Series group[] = {series_of(device)};
+  sample(group, {.max_rounds = 1 << 20, .block_s = 0, .cap_s = 1}, device, kGoOn);
+  EXPECT_GT(noise(group[0]), 0.005);
+  EXPECT_NEAR(device.now_s(), 1, 0.01);
+}
+
+TEST(Sampler, ASlowRowEndsAtTheCapWithTheRoundsItHas) {
+  FakeDevice device;
+  device.time_s = [](int) { return 10.0; };
+  Series group[] = {series_of(device)};
+  sample(group, {.cap_s = 0.1}, device, kGoOn);
+  EXPECT_EQ(group[0].samples.size(), 1U);
+  EXPECT_TRUE(std::isinf(noise(group[0]))) << "no interval from one round";
+}
+
+TEST(Sampler, ConvergesOnNoisyButSteadyTimes) {
+  FakeDevice device;
+  std::mt19937 random(1);
+  std::normal_distribution<double> normal(1e-3, 3e-5);  // 3 %
+  device.time_s = [&](int) { return normal(random); };
+  Series group[] = {series_of(device)};
+  sample(group, {.block_s = 10e-3, .max_noise = 0.005, .cap_s = 100}, device, kGoOn);
+  EXPECT_LE(noise(group[0]), 0.005);
+  EXPECT_GT(group[0].round_medians().size(), 6U);
+  EXPECT_LT(device.now_s(), 100);
+}
+
+TEST(Sampler, TakesTurnsSoThatWhatDriftsDriftsForAll) {
+  FakeDevice device;
+  std::string order;
+  const auto named = [&](char name) {
+    return Series{.timed = {1, [&, name, inner = device.timed([](int) {}, 1, 1)] {
+                              order += name;
+                              return inner.run_s();
+                            }}};
+  };
+  Series group[] = {named('a'), named('b'), named('c')};
+  sample(group, {.min_rounds = 6, .block_s = 2e-3}, device, kGoOn);
+  EXPECT_EQ(order.substr(0, 12), "aabbccaabbcc");
+  EXPECT_EQ(order.size(), 36U);
+}
+
+TEST(Sampler, TimesThatAreNoTimesEndToo) {
+  for (const double bad :
+       {0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    FakeDevice device;
+    device.time_s = [bad](int) { return bad; };
+    Series group[] = {series_of(device)};
+    sample(group, {.cap_s = 0.1}, device, kGoOn);
+    EXPECT_TRUE(std::isinf(noise(group[0]))) << bad;
+  }
+}
+
+TEST(Sampler, InterruptedItKeepsWhatItHas) {
+  FakeDevice device;
+  std::atomic<bool> interrupted = false;
+  device.time_s = [&](int i) {
+    interrupted = i == 2;
+    return 1e-3;
+  };
+  Series group[] = {series_of(device)};
+  sample(group, {.block_s = 0}, device, interrupted);
+  EXPECT_EQ(group[0].samples.size(), 3U);
+}
+
+TEST(Settle, RunsUntilThreeRunsAgree) {
+  FakeDevice device;  // a clock that climbs: 5, 4, 3, 2, 1, 1, 1 ms
+  device.time_s = [](int i) { return std::max(5 - i, 1) * 1e-3; };
+  Series group[] = {series_of(device)};
+  settle(group, {}, device, kGoOn);
+  EXPECT_EQ(device.launched, 7);
+}
+
+TEST(Settle, GivesUpAtItsCap) {
+  FakeDevice device;
+  device.time_s = [](int i) { return i % 2 == 0 ? 1e-3 : 2e-3; };
+  Series group[] = {series_of(device)};
+  settle(group, {.settle_s = 0.1}, device, kGoOn);
+  EXPECT_NEAR(device.now_s(), 0.1, 0.003);
+}
+
+TEST(LaunchesFor, MakesASampleLongEnough) {
+  EXPECT_EQ(launches_for(200e-6, 300e-6), 1);
+  EXPECT_EQ(launches_for(200e-6, 200e-6), 1);
+  EXPECT_EQ(launches_for(200e-6, 3e-6), 67);  // 66.7
+  EXPECT_EQ(launches_for(200e-6, 1e-12), 10000);
+  EXPECT_EQ(launches_for(200e-6, 0), 1);
+  EXPECT_EQ(launches_for(200e-6, std::nan("")), 1);
+}
+
+}  // namespace
+}  // namespace bench

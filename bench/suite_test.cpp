@@ -1,0 +1,116 @@
+#include "bench/suite.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+namespace bench {
+namespace {
+
+using roofline::Dtype;
+using roofline::Op;
+
+const roofline::DeviceFacts kCpu{.backend = "cpu"}, kGpu{.backend = "cuda"};
+
+TEST(Suites, HaveGroupsOfUniqueNames) {
+  for (const std::string_view suite : suite_names()) {
+    for (const auto& device : {kCpu, kGpu}) {
+      std::set<std::string> names;
+      for (const Group& g : make_suite(suite, device)) {
+        EXPECT_FALSE(g.cases.empty());
+        EXPECT_TRUE(names.insert(g.name).second) << suite << " has two groups " << g.name;
+      }
+    }
+  }
+}
+
+TEST(Suites, MeasureTheRoofsFirst) {
+  for (const std::string_view suite : suite_names()) {
+    const auto groups = make_suite(suite, kCpu);
+    EXPECT_TRUE(groups.front().measures_roof);
+    EXPECT_TRUE(std::is_partitioned(groups.begin(), groups.end(),
+                                    [](const Group& g) { return g.measures_roof; }));
+  }
+}
+
+TEST(QuickSuite, MovesEnough) {
+  const auto check = [](const roofline::DeviceFacts& device, double bytes) {
+    for (const Group& g : make_suite("quick", device)) {
+      for (const roofline::Case& c : g.cases) {
+        const bool streams = info(c.op).access != roofline::Access::none && c.op != Op::gemm;
+        if (!streams) continue;
+        EXPECT_GE(cost(c).bytes().value, 0.95 * bytes) << g.name;
+      }
+    }
+  };
+  check(kGpu, 1 << 30);
+  check(kCpu, 1 << 28);
+}
+
+TEST(Suites, RefuseAnUnknownNameWithTheKnownOnes) {
+  try {
+    make_suite("quik", kCpu);
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& e) {
+    EXPECT_NE(std::string(e.what()).find("--suite=quik: expected quick"), std::string::npos);
+  }
+}
+
+std::vector<std::string> names(const std::vector<Group>& groups) {
+  std::vector<std::string> all;
+  for (const Group& g : groups) {
+    if (!g.measures_roof) all.push_back(g.name);
+  }
+  return all;
+}
+
+TEST(Select, KeepsTheRoofsAndWhatIsAskedFor) {
+  const auto groups =
+      select(make_suite("quick", kCpu), {.ops = {Op::gelu}, .dtypes = {Dtype::bf16}});
+  EXPECT_EQ(names(groups), std::vector<std::string>{"gelu/bf16/67108864"});
+  EXPECT_GT(groups.size(), 1U);
+}
+
+TEST(Select, TakesAShapeForEachOpAndDtype) {
+  const Request request{.ops = {Op::gemm, Op::relu}, .dtypes = {Dtype::tf32, Dtype::fp16}};
+  auto with = [&](const char* shape, Op op) {
+    Request r = request;
+    r.ops = {op};
+    r.shape = shape;
+    return names(select(make_suite("quick", kGpu), r));
+  };
+  EXPECT_EQ(with("8x16x32", Op::gemm),
+            (std::vector<std::string>{"gemm/tf32/8x16x32", "gemm/fp16/8x16x32"}));
+  EXPECT_EQ(with("2x8x16x32", Op::gemm),
+            (std::vector<std::string>{"gemm/tf32/2x8x16x32", "gemm/fp16/2x8x16x32"}));
+  EXPECT_EQ(with("1000", Op::relu), std::vector<std::string>{"relu/fp16/1000"});
+}
+
+TEST(Select, RefusesWhatDoesNotFit) {
+  struct Row {
+    const char* shape;
+    Op op;
+  };
+  const Row rows[] = {
+      {"", Op::relu},          {"0", Op::relu},
+      {"-5", Op::relu},        {"1e6", Op::relu},
+      {"8x8", Op::relu},       {"8", Op::gemv},
+      {"8x", Op::gemv},        {"x8", Op::gemv},
+      {"8x8", Op::gemm},       {"8X8X8", Op::gemm},
+      {"8x8x8 ", Op::gemm},    {"8x0x8", Op::gemm},
+      {"1x2x3x4x5", Op::gemm}, {"99999999999999999999", Op::relu},
+  };
+  for (const Row& row : rows) {
+    EXPECT_THROW(select(make_suite("quick", kCpu), {.ops = {row.op}, .shape = row.shape}),
+                 std::invalid_argument)
+        << row.shape;
+  }
+  EXPECT_THROW(select(make_suite("quick", kCpu), {.shape = "8"}), std::invalid_argument);
+  EXPECT_THROW(select(make_suite("quick", kCpu), {.ops = {Op::relu}, .dtypes = {Dtype::tf32}}),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace bench
