@@ -1,4 +1,5 @@
-// The `roofline` executable: what depends on the terminal, the pipe and the disk.
+// The `roofline` executable: what depends on the terminal, the pipe and the disk;
+// and the README, which shows its output.
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <sys/wait.h>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace {
@@ -84,6 +86,33 @@ TEST(Executable, IsInColorOnlyOnATerminalAndWithoutNoColor) {
   EXPECT_NE(on_terminal("").find("\x1b["), std::string::npos);
   EXPECT_EQ(on_terminal("1").find("\x1b["), std::string::npos);
   EXPECT_EQ(shell("roofline dtype fp16").text.find("\x1b["), std::string::npos);
+}
+
+TEST(Readme, ShowsWhatTheCommandsPrint) {
+  std::ifstream readme(ROOFLINE_README);
+  ASSERT_TRUE(readme) << ROOFLINE_README;
+  bool console = false;
+  std::string command, shown;
+  int compared = 0;
+  for (std::string line; std::getline(readme, line);) {
+    const bool ends_block = console && line == "```";
+    if (!command.empty() && (ends_block || line.starts_with("$ "))) {
+      EXPECT_EQ(shell("{ " + command + "; } 2>&1").text, shown) << command;
+      ++compared;
+      command.clear();
+    }
+    if (line == "```console") {
+      console = true;
+    } else if (ends_block) {
+      console = false;
+    } else if (console && line.starts_with("$ ")) {
+      command = line.substr(2);
+      shown.clear();
+    } else if (console) {
+      shown += line + '\n';
+    }
+  }
+  EXPECT_GE(compared, 10);
 }
 
 }  // namespace
