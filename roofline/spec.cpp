@@ -79,79 +79,79 @@ constexpr auto u = &unverified;
 // The tensor clock is the one that reproduces the sheet: H100 SXM counts its tensor cores at 1830 MHz
 // and its CUDA cores at 1980 (NVIDIA H100 whitepaper 1.04).
 constexpr Spec kSpecs[] = {
-    {"h100-sxm", "H100 80GB HBM3", rates("sm_90"), 132, 1980, 1830,
+    {"h100-sxm", {"H100 80GB HBM3"}, rates("sm_90"), 132, 1980, 1830,
      {34, 67, 67, 133.8, 133.8, s(989), s(1979), s(1979), s(3958), 0},
      "hbm", 80, 5120, 2619, 3.35, 50, 700, "NVIDIA H100 data sheet, SXM; packed types: H100 whitepaper"},
-    {"h100-pcie", "H100 PCIe", rates("sm_90"), 114, 1755, 1620,
+    {"h100-pcie", {"H100 PCIe"}, rates("sm_90"), 114, 1755, 1620,
      {26, 51, 51, 102.4, 102.4, s(756), s(1513), s(1513), s(3026), 0},
      "hbm", 80, 5120, 1593, 2.039, 50, 350, "NVIDIA H100 data sheet, PCIe; packed types and memory: H100 whitepaper"},
-    {"h100-nvl", "H100 NVL", rates("sm_90"), 132, 1785, 1545,
+    {"h100-nvl", {"H100 NVL"}, rates("sm_90"), 132, 1785, 1545,
      {30, 60, 60, 0, 0, s(835), s(1671), s(1671), s(3341), 0},
      "hbm", 94, 6016, 2619, u(3.9), 50, 400, "NVIDIA H100 data sheet, NVL"},
-    {"h200-sxm", "H200", rates("sm_90"), 132, 1980, 1830,
+    {"h200-sxm", {"H200"}, rates("sm_90"), 132, 1980, 1830,
      {34, 67, 67, 133.8, 133.8, s(989), s(1979), s(1979), s(3958), 0},
      "hbm", 141, 6144, 3201, 4.8, 50, 700, "NVIDIA H200 data sheet, SXM; packed types: H100 whitepaper"},
-    {"h200-nvl", "H200 NVL", rates("sm_90"), 132, 1785, 1545,
+    {"h200-nvl", {"H200 NVL"}, rates("sm_90"), 132, 1785, 1545,
      {30, 60, 60, 0, 0, s(835), s(1671), s(1671), s(3341), 0},
      "hbm", 141, 6144, 3201, 4.8, 50, 600, "NVIDIA H200 data sheet, NVL"},
-    {"h800", "H800", rates("sm_90 H800"), 132, 1980, 1830,
+    {"h800", {"H800"}, rates("sm_90 H800"), 132, 1980, 1830,
      {u(1), u(1), u(67), 0, 0, u(s(989)), u(s(1979)), u(s(1979)), u(s(3958)), 0},
      "hbm", 80, 5120, 2619, u(3.35), 50, 700, "H800 SXM, as reported"},
-    {"h20", "H20", rates("sm_90 H20"), 78, 1980, 1853,
+    {"h20", {"H20"}, rates("sm_90 H20"), 78, 1980, 1853,
      {u(1), u(1), u(44), 0, 0, 74, 148, 148, 296, 0},
      "hbm", 96, 6144, 2619, 4.0, 60, 400, "H20 figures in Dao-AILab/flash-attention 1310"},
-    {"gh200-96gb", "GH200 480GB|GH200 120GB", rates("sm_90"), 132, 1980, 1830,
+    {"gh200-96gb", {"GH200 480GB", "GH200 120GB"}, rates("sm_90"), 132, 1980, 1830,
      {34, 67, 67, 133.8, 133.8, s(989), s(1979), s(1979), s(3958), 0},
      "hbm", 96, 6144, 2619, 4.0, 50, 900, "NVIDIA GH200 data sheet, HBM3; packed types: H100 whitepaper"},
-    {"gh200-144gb", "GH200 480GB|GH200 144G HBM3e", rates("sm_90"), 132, 1980, 1830,
+    {"gh200-144gb", {"GH200 480GB", "GH200 144G HBM3e"}, rates("sm_90"), 132, 1980, 1830,
      {34, 67, 67, 133.8, 133.8, s(989), s(1979), s(1979), s(3958), 0},
      "hbm", 144, 6144, 3201, 4.9, 50, 900, "NVIDIA GH200 data sheet, HBM3e; packed types: H100 whitepaper"},
-    {"a100-sxm-40gb", "A100-SXM4-40GB|A100-SXM-40GB", rates("sm_80"), 108, 1410, 1410,
+    {"a100-sxm-40gb", {"A100-SXM4-40GB", "A100-SXM-40GB"}, rates("sm_80"), 108, 1410, 1410,
      {9.7, 19.5, 19.5, 78, 39, 156, 312, 312, 0, 0},
      "hbm", 40, 5120, 1215, 1.555, 40, 400, "NVIDIA A100 data sheet, SXM 40 GB; packed types: A100 whitepaper"},
-    {"a100-sxm-80gb", "A100-SXM4-80GB|A100-SXM-80GB", rates("sm_80"), 108, 1410, 1410,
+    {"a100-sxm-80gb", {"A100-SXM4-80GB", "A100-SXM-80GB"}, rates("sm_80"), 108, 1410, 1410,
      {9.7, 19.5, 19.5, 78, 39, 156, 312, 312, 0, 0},
      "hbm", 80, 5120, 1593, 2.039, 40, 400, "NVIDIA A100 data sheet, SXM 80 GB; packed types: A100 whitepaper"},
-    {"a100-pcie-40gb", "A100-PCIE-40GB", rates("sm_80"), 108, 1410, 1410,
+    {"a100-pcie-40gb", {"A100-PCIE-40GB"}, rates("sm_80"), 108, 1410, 1410,
      {9.7, 19.5, 19.5, 78, 39, 156, 312, 312, 0, 0},
      "hbm", 40, 5120, 1215, 1.555, 40, 250, "NVIDIA A100 data sheet, PCIe 40 GB; packed types: A100 whitepaper"},
-    {"a100-pcie-80gb", "A100 80GB PCIe", rates("sm_80"), 108, 1410, 1410,
+    {"a100-pcie-80gb", {"A100 80GB PCIe"}, rates("sm_80"), 108, 1410, 1410,
      {9.7, 19.5, 19.5, 78, 39, 156, 312, 312, 0, 0},
      "hbm", 80, 5120, 1512, 1.935, 40, 300, "NVIDIA A100 data sheet, PCIe 80 GB; packed types: A100 whitepaper"},
-    {"a30", "A30", rates("sm_80"), 56, 1440, 1440,
+    {"a30", {"A30"}, rates("sm_80"), 56, 1440, 1440,
      {5.2, 10.3, 10.3, 0, 0, 82, 165, 165, 0, 0},
      "hbm", 24, 3072, 1215, 0.933, 24, 165, "NVIDIA A30 data sheet"},
-    {"a10", "A10", rates("sm_86"), 72, 1695, 1695,
+    {"a10", {"A10"}, rates("sm_86"), 72, 1695, 1695,
      {0, 0, 31.2, 0, 0, 62.5, 125, 125, 0, 0},
      "gddr", 24, 384, 6251, 0.600, 6, 150, "NVIDIA A10 data sheet"},
-    {"l4", "L4", rates("sm_89"), 58, 2040, 2040,
+    {"l4", {"L4"}, rates("sm_89"), 58, 2040, 2040,
      {0, 0, 30.3, 0, 0, s(120), s(242), s(242), s(485), 0},
      "gddr", 24, 192, 6251, 0.300, 48, 72, "NVIDIA L4 data sheet"},
-    {"l40s", "L40S", rates("sm_89"), 142, 2520, 2520,
+    {"l40s", {"L40S"}, rates("sm_89"), 142, 2520, 2520,
      {0, 0, 91.6, 0, 0, 183, 362, 362, 733, 0},
      "gddr", 48, 384, 9001, 0.864, 96, 350, "NVIDIA L40S data sheet"},
-    {"rtx-4090", "GeForce RTX 4090", rates("sm_89 GeForce"), 128, 2520, 2520,
+    {"rtx-4090", {"GeForce RTX 4090"}, rates("sm_89 GeForce"), 128, 2520, 2520,
      {0, 0, 82.6, 82.6, 82.6, 82.6, 165.2, 165.2, 330.3, 0},
      "gddr", 24, 384, 10501, 1.008, 72, 450, "NVIDIA Ada GPU architecture whitepaper, fp32 accumulation"},
-    {"rtx-5090", "GeForce RTX 5090", rates("sm_120 GeForce"), 170, 2407, 2407,
+    {"rtx-5090", {"GeForce RTX 5090"}, rates("sm_120 GeForce"), 170, 2407, 2407,
      {0, 0, 104.8, 104.8, 104.8, 104.8, 209.5, 209.5, 419, 1676},
      "gddr", 32, 512, 14001, 1.792, 96, 575, "NVIDIA RTX Blackwell whitepaper, fp32 accumulation"},
-    {"rtx-pro-6000", "RTX PRO 6000 Blackwell Workstation Edition", rates("sm_120"), 188, 2617, 2617,
+    {"rtx-pro-6000", {"RTX PRO 6000 Blackwell Workstation Edition"}, rates("sm_120"), 188, 2617, 2617,
      {0, 0, u(126), 0, 0, u(252), u(503.8), u(503.8), u(1007.6), u(s(4000))},
      "gddr", 96, 512, 14001, u(1.792), 128, 600, "derived from 188 SMs (NVIDIA/cudnn-frontend 1164)"},
-    {"b200", "B200", rates("sm_100"), 148, 1965, 1856,
+    {"b200", {"B200"}, rates("sm_100"), 148, 1965, 1856,
      {37, 37, 75, 0, 0, s(2250), s(4500), s(4500), s(9000), s(18000)},
      "hbm", 180, 7680, 3996, 8.0, 126, 1000, "NVIDIA HGX B200 data sheet, one GPU of eight; some editions print 7.7 TB/s"},
-    {"b300", "B300 SXM6 AC|B300", rates("sm_103"), 148, 0, 0,
+    {"b300", {"B300 SXM6 AC", "B300"}, rates("sm_103"), 148, 0, 0,
      {u(1.25), u(1.25), u(75), 0, 0, u(s(2250)), u(s(4500)), u(s(4500)), u(s(9000)), u(13500)},
      "hbm", 288, 0, 0, u(8.0), 126, 1400, "HGX B300, one GPU of eight, as reported"},
-    {"gb200", "GB200", rates("sm_100"), 148, 2062, 2062,
+    {"gb200", {"GB200"}, rates("sm_100"), 148, 2062, 2062,
      {40, 40, 80, 0, 0, s(2500), s(5000), s(5000), s(10000), s(20000)},
      "hbm", 186, 0, 0, 8.0, 126, 1200, "NVIDIA GB200 NVL72 data sheet, one GPU of 72"},
-    {"t4", "T4", rates("sm_75"), 40, 1590, 1590,
+    {"t4", {"T4"}, rates("sm_75"), 40, 1590, 1590,
      {0, 0, 8.1, 0, 0, 0, 65, 0, 0, 0},
      "gddr", 16, 256, 5001, 0.320, 4, 70, "NVIDIA T4 data sheet"},
-    {"gb10", "GB10", rates("sm_121"), 48, 0, 0,
+    {"gb10", {"GB10"}, rates("sm_121"), 48, 0, 0,
      {0, 0, u(31), 0, 0, 0, 0, 0, 0, u(s(1000))},
      "lpddr", 128, 256, 4266, 0.273, 24, 140, "NVIDIA DGX Spark data sheet"},
 };
@@ -161,18 +161,16 @@ std::string roof_name(const PipeType& type) {
   return fmt::format("{}_{}", type.pipe == Pipe::matrix ? "tensor" : "cuda_core", name(type.dtype));
 }
 
-/// Whether `device` is one of the driver's names of `spec`, the maker's aside.
-bool names_device(const Spec& spec, std::string_view device) {
+std::string_view without_maker(std::string_view device) {
   for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
     if (device.starts_with(maker)) device.remove_prefix(maker.size());
   }
-  std::string_view rest = spec.devices;
-  while (!rest.empty()) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (rest.substr(0, bar) == device) return true;
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return false;
+  return device;
+}
+
+bool has_name(const Spec& spec, std::string_view device) {
+  return !device.empty() &&
+         std::find(spec.devices.begin(), spec.devices.end(), device) != spec.devices.end();
 }
 
 /// 80 GB are reported as 85.0e9, and a B200's 7680 bits as 8192 by old drivers. What is unknown on
@@ -184,14 +182,14 @@ bool near(double sheet, double reported) {
 /// The units of a product known by name, of a partition of one ("... MIG 1g.10gb"), or else of its
 /// compute capability; null where that is not in the table.
 const Rates* rates_of(const DeviceFacts& facts) {
-  const std::string_view product = std::string_view(facts.name).substr(0, facts.name.find(" MIG "));
+  const std::string_view device = without_maker(facts.name);
+  const std::string_view product = device.substr(0, device.find(" MIG "));
   for (const Spec& spec : kSpecs) {
-    if (names_device(spec, product)) return spec.rates;
+    if (has_name(spec, product)) return spec.rates;
   }
-  const bool geforce = product.find("GeForce ") != std::string_view::npos;
   const auto fits = [&](const Rates& r) {
     return r.major == facts.compute_major && r.minor == facts.compute_minor &&
-           (!geforce || r.name.ends_with("GeForce"));
+           (!product.starts_with("GeForce ") || r.name.ends_with("GeForce"));
   };
   const auto found = std::find_if(std::begin(kRates), std::end(kRates), fits);
   return found == std::end(kRates) ? nullptr : found;
@@ -201,7 +199,7 @@ std::vector<Roof> derived_roofs(const DeviceFacts& facts) {
   std::vector<Roof> roofs;
   const Spec* spec = match_spec(facts);
   if (!facts.partition && facts.bus_bits && facts.memory_clock_mhz) {
-    // HBM comes in stacks of 1024 bits, GDDR in chips of 32; no card has 64 of those.
+    // HBM comes in stacks of 1024 bits, GDDR in chips of 32 bits, and no card has 32 chips.
     const std::string_view memory = spec != nullptr          ? spec->memory
                                     : *facts.bus_bits > 1024 ? "hbm"
                                                              : "gddr";
@@ -257,7 +255,7 @@ const Spec& spec_named(std::string_view name) {
 const Spec* match_spec(const DeviceFacts& facts) {
   if (facts.backend != "cuda" || facts.partition) return nullptr;
   for (const Spec& spec : kSpecs) {
-    if (names_device(spec, facts.name) && facts.processors == spec.sms &&
+    if (has_name(spec, without_maker(facts.name)) && facts.processors == spec.sms &&
         near(spec.memory_gb * 1e9, facts.memory_bytes) &&
         near(spec.bus_bits, facts.bus_bits.value_or(0))) {
       return &spec;

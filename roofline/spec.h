@@ -36,8 +36,8 @@ struct Figure {
 
 /// One data sheet.
 struct Spec {
-  std::string_view name;     // "h100-sxm"
-  std::string_view devices;  // as drivers name it, without "NVIDIA": "H100 80GB HBM3", joined by |
+  std::string_view name;                    // "h100-sxm"
+  std::array<std::string_view, 2> devices;  // as drivers name it, without "NVIDIA"
   const Rates* rates;
   int sms;
   double core_mhz,

@@ -23,6 +23,11 @@ const Roof* find(const std::vector<Roof>& roofs, std::string_view name) {
 
 Cell positive(double value) { return value > 0 ? Cell{value} : Cell{}; }
 
+std::string driver_names(const Spec& spec) {
+  const auto [first, second] = spec.devices;
+  return second.empty() ? std::string(first) : fmt::format("{}, {}", first, second);
+}
+
 Table list_specs() {
   Table table;
   table.columns = {"spec",
@@ -59,7 +64,7 @@ Table list_specs() {
                           bf16 == nullptr
                               ? Cell{}
                               : Cell{ridge(bf16->flops_per_s(), roofs.front().bytes_per_s()).value},
-                          spec.watts, std::string(spec.devices),
+                          spec.watts, driver_names(spec),
                           fmt::format("{}", fmt::join(unverified, " ")), std::string(spec.source)});
   }
   table.notes = {
