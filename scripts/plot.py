@@ -70,7 +70,7 @@ def names(points: Sequence[Measurement]) -> list[str]:
 
 
 def achieved(p: Measurement) -> str:
-    """Where memory binds in bytes/s; with a ~ where the interval is wider than asked for."""
+    """In bytes/s where memory binds; noisy rows are marked."""
     noisy = "~" if p.status == "noisy" else ""
     if p.bound == "memory" and positive(p.bytes_per_s):
         return noisy + si(p.bytes_per_s, "B/s")
@@ -83,6 +83,8 @@ def about(run: Run, points: Sequence[Measurement]) -> list[str]:
     lines = [f"Theoretical roofs: {'; '.join(sources)}"] if sources else []
     if any(p.cache == "cold" for p in points):
         lines.append("Caches are cold and data normally distributed, unless the key says otherwise")
+    if any(p.status == "noisy" for p in points):
+        lines.append("~ noisy: the interval of the time is wider than asked for")
     return lines
 
 

@@ -351,6 +351,7 @@ class PlotTest(unittest.TestCase):
         self.assertIn(missing, said)
         self.assertIn("312%", said)
         self.assertIn("~500 GFLOP/s", said)
+        self.assertIn("~ noisy: the interval of the time is wider than asked for", said)
         rings = [line for line in self.draw().axes[0].lines if line.get_markersize() == 16]
         self.assertEqual([points_of(r) for r in rings], [[(0.5, 5e12)]])
 
