@@ -2,6 +2,7 @@
 #include "roofline/architecture.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -93,8 +94,7 @@ class ConfigFile {
  public:
   explicit ConfigFile(std::string_view text)
       : path_(std::filesystem::path(testing::TempDir()) /
-              (std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-               ".config.json")) {
+              ("config_" + std::to_string(getpid()) + ".json")) {
     std::ofstream(path_) << text;
   }
   ~ConfigFile() { std::filesystem::remove(path_); }
