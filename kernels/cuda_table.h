@@ -10,6 +10,8 @@ namespace kernels {
 
 std::span<const Kernel> activation_kernels();
 std::span<const Kernel> stream_kernels();
+std::span<const Kernel> product_kernels();
+std::span<const Kernel> peak_kernels();
 
 constexpr std::size_t no_workspace(const Operands&, const Policy&, const Queue&) { return 0; }
 

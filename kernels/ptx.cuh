@@ -41,8 +41,10 @@ __host__ __device__ inline float tanh_approx(float x) {
 #endif
 }
 
-/// a * b + c in both lanes, rounded once. The headers' __hfma2 has no host form.
-__host__ __device__ inline __half2 fma_pair(__half2 a, __half2 b, __half2 c) {
+/// a * b + c, in each lane, rounded once. The headers' __hfma2 has no host form.
+__host__ __device__ inline float fma_packed(float a, float b, float c) { return fmaf(a, b, c); }
+
+__host__ __device__ inline __half2 fma_packed(__half2 a, __half2 b, __half2 c) {
 #ifdef __CUDA_ARCH__
   return __hfma2(a, b, c);
 #else
@@ -51,8 +53,8 @@ __host__ __device__ inline __half2 fma_pair(__half2 a, __half2 b, __half2 c) {
 #endif
 }
 
-__host__ __device__ inline __nv_bfloat162 fma_pair(__nv_bfloat162 a, __nv_bfloat162 b,
-                                                   __nv_bfloat162 c) {
+__host__ __device__ inline __nv_bfloat162 fma_packed(__nv_bfloat162 a, __nv_bfloat162 b,
+                                                     __nv_bfloat162 c) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800  // in hardware from there on
   return __hfma2(a, b, c);
 #else

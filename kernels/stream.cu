@@ -43,6 +43,7 @@ template <Dtype T>
 constexpr Kernel copy() {
   return {"copy", DtypeTraits<T>::kName, kStreamPolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
+            check_count("copy", "n", x.n);
             launch_elementwise<Copy, 1, 2, 4, 8>(Copy(), x, bytes_of<T>(x.n), policy, queue);
           }};
 }

@@ -1,0 +1,38 @@
+#include "kernels/cuda_table.h"
+#include "kernels/peak.cuh"
+
+namespace kernels {
+namespace {
+
+// Untuned: 16 or 8 chains a thread.
+constexpr Policy kPeakPolicies[] = {
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+};
+
+template <typename T, typename Packed>
+constexpr Kernel fma() {
+  return {"fma", DtypeTraits<T>::kName, kPeakPolicies, no_workspace,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            check_count("fma", "m", x.m);
+            const auto both = [](float value) {
+              Floats<kLanesPerWord<T>> lanes;
+              for (float& lane : lanes.lane) lane = value;
+              return same_bits<Packed>(DtypeTraits<T>::pack(lanes));
+            };
+            const Fma<T, Packed> op{x.m, both(-1.0F), both(1.0F)};
+            launch_elementwise<Fma<T, Packed>, 2, 4>(op, x, x.n, policy, queue);
+          }};
+}
+
+constexpr Kernel kPeaks[] = {
+    fma<float, float>(),
+    fma<__half, __half2>(),
+    fma<__nv_bfloat16, __nv_bfloat162>(),
+};
+
+}  // namespace
+
+std::span<const Kernel> peak_kernels() { return kPeaks; }
+
+}  // namespace kernels

@@ -1,0 +1,47 @@
+#include "kernels/cuda_table.h"
+#include "kernels/dot.cuh"
+#include "kernels/gemv.cuh"
+
+namespace kernels {
+namespace {
+
+// Untuned. A grid of as many blocks as fit, so that the partials are few.
+constexpr Policy kDotPolicies[] = {
+    {.name = "t256v4g4", .threads = 256, .vectors = 4, .blocks_per_processor = 4},
+    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
+    {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},
+};
+// Untuned. Few rows want many threads a row, many rows few: from a block a row to a warp for four.
+constexpr Policy kGemvPolicies[] = {
+    {.name = "t128v4", .threads = 128, .vectors = 4},
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+    {.name = "t256v1", .threads = 256, .vectors = 1},
+    {.name = "t32v4", .threads = 32, .vectors = 4},
+};
+
+template <Dtype T>
+constexpr Kernel dot() {
+  return {"dot", DtypeTraits<T>::kName, kDotPolicies,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            return dot_grid<T>(x.n, policy, queue).blocks * sizeof(float);
+          },
+          launch_dot<T>};
+}
+
+template <Dtype T>
+constexpr Kernel gemv() {
+  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, no_workspace, launch_gemv<T>};
+}
+
+constexpr Kernel kProducts[] = {
+    dot<float>(),          dot<__half>(),         dot<__nv_bfloat16>(), dot<__nv_fp8_e4m3>(),
+    dot<__nv_fp8_e5m2>(),  gemv<float>(),         gemv<__half>(),       gemv<__nv_bfloat16>(),
+    gemv<__nv_fp8_e4m3>(), gemv<__nv_fp8_e5m2>(),
+};
+
+}  // namespace
+
+std::span<const Kernel> product_kernels() { return kProducts; }
+
+}  // namespace kernels
