@@ -400,6 +400,8 @@ void fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std
 
 }  // namespace
 
-extern const Loops KERNELS_CPU_LEVEL{kTable, fill};
+#define KERNELS_STRING(text) #text
+#define KERNELS_NAME_OF(macro) KERNELS_STRING(macro)
+extern const Loops KERNELS_CPU_LEVEL{KERNELS_NAME_OF(KERNELS_CPU_LEVEL), kTable, fill};
 
 }  // namespace kernels::cpu
