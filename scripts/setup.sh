@@ -29,17 +29,16 @@ say() { echo "setup: $*"; }
 
 # ---- packages ------------------------------------------------------------------------------------
 # What is needed | seen by a <header> or command | its package in apt, dnf, conda-forge | without it.
-needs='
-C++20 compiler   |<source_location>      |g++               |gcc-c++               |cxx-compiler |required
-CMake 3.22       |cmake                  |cmake             |cmake                 |cmake        |required
-Ninja            |ninja                  |ninja-build       |ninja-build           |ninja        |required
-fmt              |<fmt/core.h>           |libfmt-dev        |fmt-devel             |fmt          |required
-Google Benchmark |<benchmark/benchmark.h>|libbenchmark-dev  |google-benchmark-devel|benchmark    |required
-CLI11            |<CLI/CLI.hpp>          |libcli11-dev      |cli11-devel           |cli11        |required
-nlohmann-json    |<nlohmann/json.hpp>    |nlohmann-json3-dev|json-devel            |nlohmann_json|required
-GoogleTest       |<gtest/gtest.h>        |libgtest-dev      |gtest-devel           |gtest        |required by the tests
-oneDNN           |<oneapi/dnnl/dnnl.hpp> |libdnnl-dev       |onednn-devel          |onednn       |no GEMM on the cpu
-Python 3.9 + venv|python3                |python3-venv      |python3               |python       |no picture
+needs='C++20 compiler   |<source_location>      |g++               |gcc-c++                   |cxx-compiler |required
+CMake 3.22       |cmake                  |cmake             |cmake                     |cmake        |required
+Ninja            |ninja                  |ninja-build       |ninja-build               |ninja        |required
+fmt              |<fmt/core.h>           |libfmt-dev        |fmt-devel                 |fmt          |required
+Google Benchmark |<benchmark/benchmark.h>|libbenchmark-dev  |google-benchmark-devel    |benchmark    |required
+CLI11            |<CLI/CLI.hpp>          |libcli11-dev      |cli11-devel               |cli11        |required
+nlohmann-json    |<nlohmann/json.hpp>    |nlohmann-json3-dev|json-devel                |nlohmann_json|required
+GoogleTest       |<gtest/gtest.h>        |libgtest-dev      |gtest-devel lib{a,t,ub}san|gtest        |required by the tests
+oneDNN           |<oneapi/dnnl/dnnl.hpp> |libdnnl-dev       |onednn-devel              |onednn       |no GEMM on the cpu
+Python 3.9 + venv|python3                |python3-venv      |python3                   |python       |no picture
 '
 
 include_flags=(-I.deps/include ${CONDA_PREFIX:+"-I$CONDA_PREFIX/include"})
@@ -70,7 +69,7 @@ look() {
       required+=("${cells[column]}")
     else
       optional+=("${cells[column]}")
-      consequences+=("$need is missing: $without")
+      consequences+=("$need is missing (${cells[column]}): $without")
     fi
   done < <(sed -e '/^$/d' -e 's/ *| */|/g' <<<"$needs")
 }
@@ -134,7 +133,7 @@ pip_install() {
 }
 
 if has python3 && [[ -z $(python_with_matplotlib) ]]; then
-  # 3.9.4 is the last that runs on Python 3.9, and the first with wheels up to 3.13.
+  # 3.9.4 is the last that runs on Python 3.9, and has wheels up to 3.13.
   pip_install matplotlib 'matplotlib==3.9.4; python_version < "3.14"' \
     'matplotlib==3.10.8; python_version >= "3.14"' || say "matplotlib is missing: no picture"
 fi
@@ -154,13 +153,15 @@ cuda=$(driver_takes)
 if [[ -n $nvcc_version ]]; then
   say "nvcc $nvcc_version: $CUDACXX"
 elif ((cuda >= 13000)); then
-  pip_install "the CUDA toolkit" 'cuda-toolkit[nvcc,cudart,crt,nvvm,cccl,cublas,nvtx]==13.0.*' ||
+  if pip_install "the CUDA toolkit" 'cuda-toolkit[nvcc,cudart,crt,nvvm,cccl,cublas,nvtx]==13.0.*'; then
+    # The wheels hold lib/libX.so.13 alone; CMake wants libX.so, and nvcc looks in lib64.
+    for library in .venv/lib/python3*/site-packages/nvidia/cu13/lib/lib*.so.*; do
+      ln -sf "$(basename "$library")" "${library%%.so.*}.so"
+      ln -sfn lib "$(dirname "$library")64"
+    done
+  else
     say "nvcc is missing: no cuda backend"
-  # The wheels hold lib/libX.so.13 alone; CMake wants libX.so, and nvcc looks in lib64.
-  for library in .venv/lib/python3*/site-packages/nvidia/cu13/lib/lib*.so.*; do
-    ln -sf "$(basename "$library")" "${library%%.so.*}.so"
-    ln -sfn lib "$(dirname "$library")64"
-  done
+  fi
 elif ((cuda > 0)); then
   say "nvcc is missing: no cuda backend. The driver takes CUDA $((cuda / 1000)).$((cuda % 1000 / 10)):" \
     "load or install a CUDA 12 toolkit, 12.4 or newer, and run this again"
