@@ -190,6 +190,10 @@ void add_chosen_lines(PlanSheet& sheet, const Options& o, const LayerPlan& layer
   lines.bytes("live while recomputing", peak.live, o.recompute,
               k ? fmt::format("{} x {}", *k, number_text(layer.bytes.total().value)) : "");
   lines.peak("peak", peak, o.recompute);
+  if (std::string_view(layer.unit) == "byte") {
+    sheet.summary = fmt::format("{} layers, recompute {}: {}", layers, o.recompute,
+                                bytes_text(peak.total().value));
+  }
   const auto cost = [&](const char* item, double forwards, const char* convention) {
     sheet.add({.item = item,
                .value = number_cell(forwards),

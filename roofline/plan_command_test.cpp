@@ -643,6 +643,12 @@ TEST(PlanFrom, ARunWithoutDataSheetHasNoBound) {
   EXPECT_DOUBLE_EQ(r.number("training time, bound", "", "expected"), 6e24 / 7e14 / 86400);
 }
 
+TEST(PlanFrom, SaysThatATypeWasNotMeasured) {
+  const RunFolder run(kRows, kRoofs);
+  const Result r = plan("decode --params=1B --dtype=fp8_e4m3 --from=" + run.path());
+  EXPECT_NE(r.out.notes.find("no fp8_e4m3 GEMM"), std::string::npos) << r.out.notes;
+}
+
 TEST(PlanFrom, RefusesASpecThatIsNotTheRuns) {
   const RunFolder run(kRows, kRoofs);
   const Result r = plan("time --params=1B --tokens=1B --spec=h100-sxm --from=" + run.path());

@@ -153,7 +153,8 @@ void add_intensity_lines(PlanSheet& sheet, const Decode& d, const Gpu& gpu) {
   const Flops flops{2 * d.batch * d.active};
   const Bytes bytes = d.read() + d.batch * d.cache();
   const double reach = std::fmin(1, (flops / bytes).value / ridge(peak, bandwidth).value);
-  const std::string sources = gpu.peak->source + "; " + gpu.bandwidth->source;
+  const bool same = gpu.peak->source == gpu.bandwidth->source;
+  const std::string sources = gpu.peak->source + (same ? "" : "; " + gpu.bandwidth->source);
   const auto line = [&](const char* item, double value, const char* unit, const char* formula,
                         std::string convention, std::string explanation) {
     sheet.add({.item = item,
@@ -164,12 +165,15 @@ void add_intensity_lines(PlanSheet& sheet, const Decode& d, const Gpu& gpu) {
                .source = sources,
                .explanation = std::move(explanation)});
   };
+  sheet.summary = fmt::format(
+      "decoding is a GEMV: {:.4g} FLOP/byte against a ridge of {:.4g}, at most {:.3g} % of the "
+      "peak",
+      (flops / bytes).value, ridge(peak, bandwidth).value, 100 * reach);
   line("intensity", (flops / bytes).value, "FLOP/byte", "PL-11", "a step: 2 B N / bytes read",
        fmt::format("{} FLOPs / {} byte", number_text(flops.value), number_text(bytes.value)));
   line("ridge", ridge(peak, bandwidth).value, "FLOP/byte", "PL-11", "P / W",
        fmt::format("{} / {}", number_text(peak.value), number_text(bandwidth.value)));
-  line("most of the peak", reach, "ratio", "PL-11",
-       "min(1, intensity / ridge): a GEMV is read, not computed", "");
+  line("most of the peak", reach, "ratio", "PL-11", "min(1, intensity / ridge)", "");
   line("compute-bound from batch", compute_bound_batch(peak, bandwidth, d.bytes_per_weight),
        "sequence", "PL-9", "P c / (2 W), the cache aside",
        fmt::format("{} x {} / (2 x {})", number_text(peak.value), d.bytes_per_weight,
@@ -245,13 +249,13 @@ bool fits(PlanSheet& sheet, const Model& model, const Decode& d, double memory,
   }
   const Bytes needed = d.weights() + d.batch * d.cache() + activations;
   const bool fits = needed.value <= d.gpus * memory;
-  sheet.add({.item = "memory needed",
-             .value = number_cell(std::ceil(needed.value)),
-             .unit = "byte",
-             .formula = "PL-8",
-             .convention = fmt::format("{} of {}", fits ? "fits" : "does not fit",
-                                       bytes_text(d.gpus * memory)),
-             .not_included = "CUDA context, fragmentation, communication buffers"});
+  sheet.add(
+      {.item = "memory needed",
+       .value = number_cell(std::ceil(needed.value)),
+       .unit = "byte",
+       .formula = "PL-8",
+       .convention = fmt::format("{} {}", fits ? "fits" : "exceeds", bytes_text(d.gpus * memory)),
+       .not_included = "CUDA context, fragmentation, communication buffers"});
   if (!fits) {
     notes += fmt::format(
         "roofline: plan decode: {} are needed, {} GPUs of {} have {}: no rate for what does not "

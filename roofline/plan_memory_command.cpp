@@ -225,7 +225,13 @@ int run_memory(const Options& o, Output& out) {
   input("overhead of a GPU", o.overhead, "byte");
   input("activations of a GPU", o.activations, "byte");
   add_ledger_lines(sheet, o, ledger, 1, "byte/parameter");
-  if (left) add_largest_lines(sheet, ledger, *left, gpus);
+  if (left) {
+    add_largest_lines(sheet, ledger, *left, gpus);
+    sheet.summary =
+        fmt::format("{} GPUs hold {} parameters, {} byte each", gpus,
+                    number_text(largest_model(*left, ledger, o.sharding, gpus)),
+                    per_gpu(ledger, o.sharding, gpus).total() * static_cast<double>(gpus));
+  }
   int code = 0;
   if (model.parameters) {
     const auto parameters = static_cast<double>(*model.parameters);

@@ -132,7 +132,8 @@ std::string sum_text(const std::vector<Work>& work, double tokens, bool recomput
 void add_flops_lines(PlanSheet& sheet, const Options& o, const std::vector<Work>& work,
                      double tokens) {
   const Flops counted = model_flops(work, tokens), done = hardware_flops(work, tokens);
-  const std::string attention = o.attention == AttentionFlops::none ? "attention's own, " : "";
+  const std::string attention =
+      o.attention == AttentionFlops::none ? "attention's own FLOPs, " : "";
   const std::string others = attention + "softmax, norms, activation functions";
   for (const Work& w : work) {
     if (work.size() == 1) break;
@@ -334,8 +335,8 @@ void add_time_lines(PlanSheet& sheet, const Options& o, const std::vector<Work>&
        expected_days(gpu, done, gpus, 1),
        gpu.measured_gemm ? "at the peak; expected: at our GEMM's rate" : "at the peak, MFU 1",
        std::string("all losses: ") + kLosses,
-       fmt::format("C / (G P) = {} / ({} x P) / 86400 s", number_text(done.value),
-                   number_text(gpus)));
+       fmt::format("C / (G P) = {} / ({} x {}) / 86400 s", number_text(done.value),
+                   number_text(gpus), gpu.peak ? number_text(gpu.peak->per_s) : "P"));
 }
 
 /// The inverses. Returns the exit code: 1 where the GPUs are too few for the time.
