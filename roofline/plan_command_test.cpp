@@ -411,6 +411,10 @@ const Row kDecode[] = {
     {"decode " KV_70B "--batch=1", "tokens/s", "token/s", 187.83, 0.005},
     {"decode " KV_70B "--batch=64", "step", "ms", 11.634, 0.0005},
     {"decode " KV_70B "--batch=128", "tokens/s", "token/s", 7093.50, 0.005},
+    // By hand: an untied embedding is looked up, 2 (8030261248 - 128256 x 4096) / 2e12; a tied one
+    // is also multiplied.
+    {"decode " LLAMA3_8B "--bandwidth=2TB/s", "reading the weights", "ms", 7.504924672, 0},
+    {"decode " LLAMA3_8B "--tied --bandwidth=2TB/s", "reading the weights", "ms", 7.504924672, 0},
     // 989.5e12 / 3.35e12, and half of that for one byte a weight; 1 FLOP/byte against it.
     {"decode --params=70B " H100X8, "compute-bound from batch", "sequence", 295.3731, 5e-5},
     {"decode --params=70B --weights=int8 " H100X8, "compute-bound from batch", "sequence", 147.6866,

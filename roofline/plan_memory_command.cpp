@@ -227,10 +227,10 @@ int run_memory(const Options& o, Output& out) {
   add_ledger_lines(sheet, o, ledger, 1, "byte/parameter");
   if (left) {
     add_largest_lines(sheet, ledger, *left, gpus);
-    sheet.summary =
-        fmt::format("{} GPUs hold {} parameters, {} byte each", gpus,
-                    number_text(largest_model(*left, ledger, o.sharding, gpus)),
-                    per_gpu(ledger, o.sharding, gpus).total() * static_cast<double>(gpus));
+    sheet.summary = fmt::format("{} GPUs hold {} parameters ({}, {:.6g} byte each on one GPU)",
+                                gpus, number_text(largest_model(*left, ledger, o.sharding, gpus)),
+                                kShardings[static_cast<std::size_t>(o.sharding)].first,
+                                per_gpu(ledger, o.sharding, gpus).total());
   }
   int code = 0;
   if (model.parameters) {
