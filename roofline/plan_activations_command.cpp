@@ -140,13 +140,13 @@ void add_policy_lines(PlanSheet& sheet, const Options& o, const LayerPlan& layer
                       std::int64_t layers) {
   Lines lines(sheet, layer);
   const LayerActivations& bytes = layer.bytes;
-  const ActivationPeak all = peak_storing_all(bytes, layers),
-                       selective = peak_selective(bytes, layers);
-  lines.peak("peak, none", all, "every layer stored");
-  const double saved = 1 - (bytes.linear / bytes.total()).value;
-  lines.peak("peak, selective", selective,
-             o.flash ? "flash attention left nothing to save"
-                     : fmt::format("all but the scores: {:.2f} % of a layer saved", 100 * saved));
+  lines.peak("peak, none", peak_storing_all(bytes, layers), "every layer stored");
+  if (o.layer == LayerKind::transformer) {
+    const double saved = 1 - (bytes.linear / bytes.total()).value;
+    lines.peak("peak, selective", peak_selective(bytes, layers),
+               o.flash ? "flash attention left nothing to save"
+                       : fmt::format("all but the scores: {:.2f} % of a layer saved", 100 * saved));
+  }
   const std::int64_t root = sqrt_group(layers), best = best_group(bytes, layers);
   std::set<std::int64_t> ks = {root, best, layers};
   for (std::int64_t k = 1; k <= layers; k *= 2) ks.insert(k);
