@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
 
@@ -127,23 +126,24 @@ std::optional<double> Nvml::energy_j() const {
   return 1e-3 * static_cast<double>(*millijoules);
 }
 
-nlohmann::json Nvml::environment() const {
-  nlohmann::json all = nlohmann::json::object();
+std::map<std::string, std::string> Nvml::environment() const {
+  std::map<std::string, std::string> all;
   char driver[96] = {};
   auto* const version = find<int(char*, unsigned)>(library_, "nvmlSystemGetDriverVersion");
   if (initialised_ && version != nullptr && version(driver, sizeof driver) == kSuccess) {
     all["driver"] = driver;
   }
   if (const auto milliwatts = value<unsigned>("nvmlDeviceGetPowerManagementLimit")) {
-    all["power_limit_w"] = 1e-3 * *milliwatts;
+    all["power_limit_w"] = fmt::format("{}", 1e-3 * *milliwatts);
   }
+  const auto on_or_off = [](unsigned mode) { return mode == 0 ? "off" : "on"; };
   if (const auto mode = value<unsigned>("nvmlDeviceGetPersistenceMode")) {
-    all["persistence_mode"] = *mode != 0;
+    all["persistence_mode"] = on_or_off(*mode);
   }
   unsigned current = 0, pending = 0;
-  if (call("nvmlDeviceGetEccMode", &current, &pending)) all["ecc"] = current != 0;
-  if (call("nvmlDeviceGetMigMode", &current, &pending)) all["mig_mode"] = current != 0;
-  if (other_processes_) all["other_processes"] = *other_processes_;
+  if (call("nvmlDeviceGetEccMode", &current, &pending)) all["ecc"] = on_or_off(current);
+  if (call("nvmlDeviceGetMigMode", &current, &pending)) all["mig_mode"] = on_or_off(current);
+  if (other_processes_) all["other_processes"] = fmt::format("{}", *other_processes_);
   return all;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -33,7 +33,7 @@ class Nvml {
   /// Joules since the driver was loaded: the difference over >= 0.5 s of one load gives its power.
   std::optional<double> energy_j() const;
   /// Driver, power limit, ECC, MIG, persistence, other processes: what is known of them.
-  nlohmann::json environment() const;
+  std::map<std::string, std::string> environment() const;
 
  private:
   /// Calls `function`(device, arguments...); whether it exists and succeeded.

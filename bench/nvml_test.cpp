@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include <map>
+#include <string>
 
 namespace bench {
 namespace {
+
+using Environment = std::map<std::string, std::string>;
 
 constexpr const char* kGpu = "00000000:1B:00.0";
 
@@ -31,11 +34,11 @@ TEST(Nvml, ReadsAllThatAWholeLibraryHas) {
   EXPECT_EQ(t.power_w, std::nullopt);
   EXPECT_EQ(t.throttle_reasons, "sw_power_cap|hw_thermal");
   EXPECT_EQ(nvml.energy_j(), 1.5);
-  EXPECT_EQ(nvml.environment(), nlohmann::json({{"driver", "580.65.06"},
-                                                {"power_limit_w", 700},
-                                                {"persistence_mode", true},
-                                                {"ecc", true},
-                                                {"other_processes", 2}}));
+  EXPECT_EQ(nvml.environment(), (Environment{{"driver", "580.65.06"},
+                                             {"power_limit_w", "700"},
+                                             {"persistence_mode", "on"},
+                                             {"ecc", "on"},
+                                             {"other_processes", "2"}}));
 }
 
 TEST(Nvml, LeavesEmptyWhatAPartialLibraryLacks) {
@@ -51,7 +54,7 @@ TEST(Nvml, LeavesEmptyWhatItMayNotSee) {
   EXPECT_EQ(nvml.notice(),
             "NVML gives no SM clock, memory clock, temperature, throttle reasons, power");
   EXPECT_EQ(nvml.telemetry().sm_clock_mhz, std::nullopt);
-  EXPECT_EQ(nvml.environment(), nlohmann::json({{"driver", "580.65.06"}}));
+  EXPECT_EQ(nvml.environment(), (Environment{{"driver", "580.65.06"}}));
 }
 
 TEST(Nvml, SaysOnceThatAStubDoesNotStart) {
@@ -60,7 +63,7 @@ TEST(Nvml, SaysOnceThatAStubDoesNotStart) {
             "NVML does not start (Driver Not Loaded): no clocks, power, temperature, throttle "
             "reasons");
   EXPECT_EQ(nvml.telemetry().temperature_c, std::nullopt);
-  EXPECT_EQ(nvml.environment(), nlohmann::json::object());
+  EXPECT_EQ(nvml.environment(), Environment{});
 }
 
 TEST(Nvml, SaysOnceThatThereIsNone) {
