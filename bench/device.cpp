@@ -19,7 +19,6 @@ std::unique_ptr<Device> make_device(const std::string& choice, std::string& noti
       notice = *reason + ": measuring the cpu";
       return make_cpu_device();
     }
-    return make_cuda_device(0);
   }
   int ordinal = 0;
   if (choice.starts_with("cuda:")) {
@@ -27,11 +26,13 @@ std::unique_ptr<Device> make_device(const std::string& choice, std::string& noti
     const auto [stop, error] = std::from_chars(choice.data() + 5, end, ordinal);
     if (error != std::errc{} || stop != end || ordinal < 0) ordinal = -1;
   }
-  if ((choice != "cuda" && !choice.starts_with("cuda:")) || ordinal < 0) {
+  if ((choice != "auto" && choice != "cuda" && !choice.starts_with("cuda:")) || ordinal < 0) {
     throw std::invalid_argument(fmt::format(
         "--device={}: expected auto, cuda, cuda:N with N = 0, 1, 2 ..., or cpu", choice));
   }
-  return make_cuda_device(ordinal);
+  std::unique_ptr<Device> device = make_cuda_device(ordinal);
+  notice = device->notice();
+  return device;
 }
 
 }  // namespace bench

@@ -75,6 +75,8 @@ class Device {
   virtual Telemetry telemetry() { return {}; }
   /// What a maintainer would ask for: driver, runtime and library versions, power limit, ECC ...
   virtual std::map<std::string, std::string> environment() { return {}; }
+  /// What it does not tell of itself, in one line; empty for nothing.
+  virtual std::string notice() const { return ""; }
   /// Seconds of a clock that never goes back: the wall's, or the fake device's own.
   virtual double now_s() const = 0;
 };
@@ -85,7 +87,7 @@ std::unique_ptr<Device> make_cpu_device();
 std::unique_ptr<Device> make_cuda_device(int ordinal);
 
 /// `choice`: auto | cuda | cuda:N | cpu. Auto is the first GPU, or the cpu where there is no NVIDIA
-/// driver or CUDA_VISIBLE_DEVICES is set and empty; `notice` then says so in one line. Throws
+/// driver or CUDA_VISIBLE_DEVICES is set and empty. `notice`: that, or the device's own. Throws
 /// std::invalid_argument for another spelling, Unavailable where it cannot be had.
 std::unique_ptr<Device> make_device(const std::string& choice, std::string& notice);
 
