@@ -355,9 +355,8 @@ void fill_as(void* data, std::uint64_t seed, std::int64_t n, const Queue& queue)
       const std::uint64_t key = input_key(seed, static_cast<std::uint32_t>(i >> 32));
       const auto low = static_cast<std::uint32_t>(i);
       const auto count = static_cast<std::uint32_t>(end - i < kBlock ? end - i : kBlock);
-      for (std::uint32_t k = 0; k < count; ++k) {
-        out[i + k] = T::store(keyed_input(kKind, key, low + k));
-      }
+      auto* __restrict__ to = out + i;  // bytes may alias anything, and then nothing vectorises
+      for (std::uint32_t k = 0; k < count; ++k) to[k] = T::store(keyed_input(kKind, key, low + k));
     }
   });
 }
