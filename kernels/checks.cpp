@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/grid.h"
+
 namespace kernels {
 namespace {
 
@@ -42,9 +44,10 @@ void check_apart(const char* op, const Range& out, std::initializer_list<Range> 
 }
 
 void check_policy(const char* op, const Policy& policy) {
-  if (policy.threads < 32 || policy.threads > 1024 || policy.threads % 32 != 0) {
+  if (policy.threads < 32 || policy.threads > kMaxThreads || policy.threads % 32 != 0) {
     refuse(op, std::to_string(policy.threads) +
-                   " threads a block; expected a multiple of 32 up to 1024");
+                   " threads a block; expected a multiple of 32 up to " +
+                   std::to_string(kMaxThreads));
   }
   if (policy.blocks_per_processor < 0) {
     refuse(op, std::to_string(policy.blocks_per_processor) + " blocks per processor, below 0");

@@ -27,7 +27,7 @@ void check_aligned(const char* op, const Range& range, std::size_t alignment = 1
 /// Refuses an `out` that shares a byte with an input: threads read what others have written.
 void check_apart(const char* op, const Range& out, std::initializer_list<Range> inputs);
 
-/// Refuses a block that is not whole warps, or larger than a GPU takes.
+/// Refuses a block that is not whole warps, or larger than kernels are compiled for.
 void check_policy(const char* op, const Policy& policy);
 
 /// A policy asked for `vectors` that the kernel was not compiled for.

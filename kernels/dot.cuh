@@ -18,7 +18,8 @@ __host__ __device__ void multiply_add(Word x, Word y, float& sum) {
 }
 
 template <Dtype T, int kVectors>
-__global__ void dot_kernel(const void* a, const void* b, float* partials, std::int64_t n) {
+__global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
+    dot_kernel(const void* a, const void* b, float* partials, std::int64_t n) {
   constexpr int kLanes = sizeof(Vector) / sizeof(T);
   float sums[4] = {};  // one for each word of a vector: chains of additions side by side
   for_tiles<kVectors>(n / kLanes, [a, b, &sums]<int kCount>(std::int64_t first) {
@@ -69,7 +70,7 @@ void launch_dot(const Operands& x, const Policy& policy, const Queue& queue) {
   with_vectors<1, 2, 4>("dot", policy, [&]<int kVectors>() {
     launch(grid, dot_kernel<T, kVectors>, x.a, x.b, sums, x.n);
   });
-  launch({1, 1024, queue.stream}, sum_kernel, sums, grid.blocks, static_cast<float*>(x.out));
+  launch({1, kMaxThreads, queue.stream}, sum_kernel, sums, grid.blocks, static_cast<float*>(x.out));
 }
 
 }  // namespace kernels

@@ -38,7 +38,8 @@ __host__ __device__ void apply(const Op& op, Word (&a)[kWords], const Word (&b)[
 }
 
 template <ElementwiseOp Op, int kVectors>
-__global__ void elementwise_kernel(Op op, const void* a, const void* b, void* out, std::int64_t n) {
+__global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
+    elementwise_kernel(Op op, const void* a, const void* b, void* out, std::int64_t n) {
   constexpr int kLanes = sizeof(Vector) / sizeof(typename Op::Element);
   const std::int64_t vectors = n / kLanes;
   for_tiles<kVectors>(vectors, [=]<int kCount>(std::int64_t first) {

@@ -14,8 +14,9 @@ namespace kernels {
 /// kRows rows of A, one 16-byte load of each in flight a thread. Rows past the last are read as the
 /// last, and their sums dropped: no branch between the loads.
 template <Dtype T, int kRows>
-__global__ void gemv_kernel(const void* a, const void* x, void* y, std::int64_t m, std::int64_t n,
-                            std::int64_t lda) {
+__global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
+    gemv_kernel(const void* a, const void* x, void* y, std::int64_t m, std::int64_t n,
+                std::int64_t lda) {
   constexpr int kLanes = sizeof(Vector) / sizeof(T);
   const std::int64_t vectors = n / kLanes, tail = vectors * kLanes + threadIdx.x;
   for (std::int64_t first = std::int64_t{blockIdx.x} * kRows; first < m;

@@ -15,6 +15,11 @@ struct LaunchConfig {
   void* stream;
 };
 
+/// What kernels are compiled for: up to 64 registers a thread. Unasked, ptxas 13.0 stays at 32 and
+/// for that sinks half of the loads of a dot or a GeLU below their first use (sm_90, in the SASS);
+/// 1024 threads of 4 loads each still keep 64 KiB of an SM in flight.
+inline constexpr int kMaxThreads = 512, kMinBlocksPerSm = 2;
+
 inline constexpr std::int64_t kMaxBlocks = 0x7fffffff;  // CUDA's limit on gridDim.x
 
 /// The grid that covers `items` at `items_per_thread`, of one block at least. All kernels stride

@@ -453,7 +453,7 @@ TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
     wrong = policy;
     wrong.threads = 100;
     EXPECT_EQ(refusal(on_, kernel_, good, wrong),
-              op_ + ": 100 threads a block; expected a multiple of 32 up to 1024");
+              op_ + ": 100 threads a block; expected a multiple of 32 up to 512");
   }
 }
 

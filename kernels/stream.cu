@@ -5,13 +5,18 @@
 namespace kernels {
 namespace {
 
-// Untuned: from the fewest bytes in flight to the most.
+// Untuned. Copy and write have one kernel a policy for all dtypes, or small ones, and so more.
 constexpr Policy kStreamPolicies[] = {
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v8", .threads = 256, .vectors = 8},
     {.name = "t256v2", .threads = 256, .vectors = 2},
     {.name = "t256v1", .threads = 256, .vectors = 1},
     {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
+};
+constexpr Policy kTriadPolicies[] = {
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v1", .threads = 256, .vectors = 1},
 };
 // A read ends in one partial a block: a grid of few blocks keeps them few.
 constexpr Policy kReadPolicies[] = {
@@ -48,11 +53,19 @@ constexpr Kernel copy() {
           }};
 }
 
-template <ElementwiseOp Op>
-constexpr Kernel stream() {
-  return {Op::kName, DtypeTraits<typename Op::Element>::kName, kStreamPolicies, no_workspace,
+template <Dtype T>
+constexpr Kernel write() {
+  return {"write", DtypeTraits<T>::kName, kStreamPolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
-            launch_elementwise<Op, 1, 2, 4, 8>(Op(), x, x.n, policy, queue);
+            launch_elementwise<Write<T>, 1, 2, 4, 8>(Write<T>(), x, x.n, policy, queue);
+          }};
+}
+
+template <Dtype T>
+constexpr Kernel triad() {
+  return {"triad", DtypeTraits<T>::kName, kTriadPolicies, no_workspace,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            launch_elementwise<Triad<T>, 1, 2, 4>(Triad<T>(), x, x.n, policy, queue);
           }};
 }
 
@@ -67,16 +80,16 @@ constexpr Kernel kStreams[] = {
     copy<__nv_bfloat16>(),
     copy<__nv_fp8_e4m3>(),
     copy<__nv_fp8_e5m2>(),
-    stream<Write<float>>(),
-    stream<Write<__half>>(),
-    stream<Write<__nv_bfloat16>>(),
-    stream<Write<__nv_fp8_e4m3>>(),
-    stream<Write<__nv_fp8_e5m2>>(),
-    stream<Triad<float>>(),
-    stream<Triad<__half>>(),
-    stream<Triad<__nv_bfloat16>>(),
-    stream<Triad<__nv_fp8_e4m3>>(),
-    stream<Triad<__nv_fp8_e5m2>>(),
+    write<float>(),
+    write<__half>(),
+    write<__nv_bfloat16>(),
+    write<__nv_fp8_e4m3>(),
+    write<__nv_fp8_e5m2>(),
+    triad<float>(),
+    triad<__half>(),
+    triad<__nv_bfloat16>(),
+    triad<__nv_fp8_e4m3>(),
+    triad<__nv_fp8_e5m2>(),
     {"empty", "fp32", kEmptyPolicies, no_workspace,
      [](const Operands&, const Policy& policy, const Queue& queue) {
        launch(grid_for(1, 1, policy, queue), empty_kernel);

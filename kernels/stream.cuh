@@ -46,7 +46,8 @@ struct Triad {
 /// partials[block] = all 32-bit words that the block read, XORed: cheap, exact in any order, and
 /// a result, so that no load can be left out. What is left of a last word is padded with zeros.
 template <int kVectors>
-__global__ void read_kernel(const void* a, Word* partials, std::int64_t bytes) {
+__global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
+    read_kernel(const void* a, Word* partials, std::int64_t bytes) {
   constexpr std::int64_t kBytes = sizeof(Vector);
   Word sum = 0;
   for_tiles<kVectors>(bytes / kBytes, [a, &sum]<int kCount>(std::int64_t first) {

@@ -18,6 +18,8 @@
 // CUDA's own definition for a host compiler is empty. Blocks run in turn, so they can share.
 #undef __shared__
 #define __shared__ static
+#undef __launch_bounds__
+#define __launch_bounds__(...)
 
 inline uint3 threadIdx, blockIdx;
 inline dim3 blockDim, gridDim;
