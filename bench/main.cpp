@@ -20,6 +20,7 @@
 #include "bench/runner.h"
 #include "bench/suite.h"
 #include "roofline/report.h"
+#include "roofline/spec.h"
 
 namespace bench {
 namespace {
@@ -222,8 +223,11 @@ int run(int argc, char** argv) {
     throw UsageError(e.what());
   }
   if (!notice.empty()) fmt::print(stderr, "roofline_bench: {}\n", notice);
-  apply_device_defaults(options, *device);
+  for (const std::string& note : roofline::notes_on(device->facts())) {
+    fmt::print(stderr, "roofline_bench: {}\n", note);
+  }
   const std::vector<Group> groups = choose_groups(options, *device);
+  apply_device_defaults(options, *device);
   const std::string command_line =
       fmt::format("{}", fmt::join(std::vector<std::string>(argv, argv + argc), " "));
 

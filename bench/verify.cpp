@@ -382,10 +382,13 @@ Tolerance tolerance(const Case& c) {
 
 Verification verify_inputs(const Operands& operands, Device& device) {
   Verification result{.metric = "wrong_inputs", .tolerance = 0};
-  const auto check = [&](const Matrix& m, const Memory& memory, std::uint64_t seed) {
+  const auto check = [&](const Matrix& m, const Memory& memory, std::uint64_t seed,
+                         bool ends_only) {
     if (m.rows == 0) return;
     const Inputs expected(m.dtype, operands.data().kind, seed);
-    for (const auto& [first, count] : stretches(m.elements())) {
+    const std::int64_t n = m.elements(), edge = std::min<std::int64_t>(n, 16);
+    const std::vector<Stretch> ends = {{0, edge}, {n - edge, edge}};
+    for (const auto& [first, count] : ends_only ? ends : stretches(n)) {
       const auto got = elements(memory, m, first, count, device);
       for (std::int64_t i = 0; i < count; ++i) {
         const double value = got[static_cast<std::size_t>(i)];
@@ -397,8 +400,8 @@ Verification verify_inputs(const Operands& operands, Device& device) {
     }
   };
   for (int i = 0; i < operands.copies(); ++i) {
-    check(operands.shapes().a, operands[i].a, seed_of_a(operands.data()));
-    check(operands.shapes().b, operands[i].b, seed_of_b(operands.data()));
+    check(operands.shapes().a, operands[i].a, seed_of_a(operands.data()), i > 0);
+    check(operands.shapes().b, operands[i].b, seed_of_b(operands.data()), i > 0);
   }
   return result;
 }

@@ -12,33 +12,20 @@
 #include <fstream>
 #include <string>
 
+#include "roofline/test_shell.h"
+
 namespace {
 
-struct Result {
-  int code;
-  std::string text;  // stdout, and stderr where the command joins them
-};
-
 /// Runs a shell command in which "roofline" is ours.
-Result shell(const std::string& command) {
-  const std::string line = "roofline() { '" ROOFLINE_EXECUTABLE "' \"$@\"; }; " + command;
-  std::FILE* pipe = popen(line.c_str(), "r");
-  if (pipe == nullptr) return {-1, "popen failed"};
-  Result result{0, ""};
-  std::array<char, 4096> buffer;
-  for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    result.text.append(buffer.data(), n);
-  }
-  const int status = pclose(pipe);
-  result.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return result;
+ShellResult shell(const std::string& command) {
+  return run_shell("roofline", ROOFLINE_EXECUTABLE, command);
 }
 
 TEST(Executable, KeepsDataAndMessagesApart) {
-  const Result good = shell("roofline dtype fp16 --format=json 2>/dev/null");
+  const ShellResult good = shell("roofline dtype fp16 --format=json 2>/dev/null");
   EXPECT_EQ(good.code, 0);
   EXPECT_EQ(good.text.substr(0, 2), "[\n");
-  const Result bad = shell("roofline dtype fp12 2>/dev/null");
+  const ShellResult bad = shell("roofline dtype fp12 2>/dev/null");
   EXPECT_EQ(bad.code, 2);
   EXPECT_EQ(bad.text, "");
   EXPECT_NE(shell("roofline dtype fp12 2>&1").text.find("expected one of fp64"), std::string::npos);
@@ -55,7 +42,7 @@ TEST(Executable, AReaderThatStopsEarlyIsNoError) {
 
 TEST(Executable, AFullDiskIsExit1WithTheReason) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
-  const Result result = shell("roofline specs 2>&1 >/dev/full");
+  const ShellResult result = shell("roofline specs 2>&1 >/dev/full");
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.text, "roofline: cannot write to stdout: No space left on device\n");
 }

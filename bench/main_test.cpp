@@ -1,0 +1,172 @@
+// The `roofline_bench` executable on the cpu: exit codes, files, signals, pipes.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "roofline/run.h"
+#include "roofline/test_shell.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Bench : public testing::Test {
+ protected:
+  void SetUp() override { fs::create_directories(root_); }
+  void TearDown() override { fs::remove_all(root_); }
+
+  /// Runs a shell command in the test's own folder, in which "bench" is ours.
+  ShellResult shell(const std::string& command) const {
+    return run_shell("bench", ROOFLINE_BENCH_EXECUTABLE, "cd '" + root_.string() + "'; " + command);
+  }
+  std::size_t files() const {
+    return static_cast<std::size_t>(
+        std::distance(fs::recursive_directory_iterator(root_), fs::recursive_directory_iterator()));
+  }
+
+  const fs::path root_ =
+      fs::path(testing::TempDir()) / ("bench_main_test" + std::to_string(getpid()));
+};
+
+// One small group, without those that measure the roofs, content with any noise.
+constexpr const char* kSmall =
+    " --device=cpu --op=relu --dtype=bf16 --shape=4096 --cache=hot --max-noise=100 --time-budget=5 "
+    "--benchmark_filter=relu ";
+
+TEST_F(Bench, WritesARunThatReadsBack) {
+  const ShellResult r = shell(std::string("bench") + kSmall + "--out=run 2>&1");
+  EXPECT_EQ(r.code, 0) << r.text;
+  EXPECT_NE(r.text.find("results: run\n"), std::string::npos) << r.text;
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  ASSERT_EQ(run.records.size(), 1U);
+  EXPECT_EQ(run.records[0].verified, true);
+  EXPECT_GT(run.records[0].time_median_s, 0);
+  const auto environment =
+      nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"));
+  EXPECT_EQ(environment["outcome"], "complete");
+  EXPECT_EQ(environment["run_id"], run.records[0].run_id);
+}
+
+struct UsageRow {
+  const char* arguments;
+  int code;
+  const char* part;  // of the one line on stderr
+};
+
+const UsageRow kUsage[] = {
+    {"--op=reluu", 2, "--op=reluu: expected"},
+    {"--device=cuda:abc", 2, "--device=cuda:abc: expected auto, cuda, cuda:N"},
+    {"--device=cuda:-1", 2, "expected auto, cuda, cuda:N"},
+    {"--device=", 2, "--device"},
+    {"--device=cpu --suite=fast", 2, "--suite=fast: expected quick"},
+    {"--device=cpu --op=relu --shape=8x8", 2, "--shape=8x8: relu takes N"},
+    {"--device=cpu --shape=8", 2, "say of which op"},
+    {"--device=cpu --op=dot --dtype=tf32", 2, "nothing in the suite"},
+    {"--device=cpu --benchmark_filter=nosuch", 2, "no group of suite quick matches"},
+    {"--device=cpu --benchmark_filter='('", 2, "--benchmark_filter=("},
+    {"--benchmark_repetitions=3", 2, "use --max-noise"},
+    {"--device=cuda:7777", 3, "--device=cpu"},
+};
+
+TEST_F(Bench, SaysInOneLineWhatIsWrongAndLeavesNothingBehind) {
+  for (const UsageRow& row : kUsage) {
+    const ShellResult r = shell(std::string("bench ") + row.arguments + " 2>&1");
+    EXPECT_EQ(r.code, row.code) << row.arguments << "\n" << r.text;
+    EXPECT_NE(r.text.find(row.part), std::string::npos) << row.arguments << "\n" << r.text;
+    EXPECT_EQ(std::count(r.text.begin(), r.text.end(), '\n'), 1) << r.text;
+    EXPECT_EQ(files(), 0U) << row.arguments;
+  }
+}
+
+TEST_F(Bench, HelpListAndDryRunMeasureNothing) {
+  EXPECT_EQ(shell("bench --help").code, 0);
+  const ShellResult list = shell("bench --device=cpu --benchmark_list_tests 2>&1");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_NE(list.text.find("gemv/fp32/8192x8192\n"), std::string::npos) << list.text;
+  const ShellResult dry = shell("bench --device=cpu --dry-run 2>&1");
+  EXPECT_EQ(dry.code, 0);
+  EXPECT_NE(dry.text.find("\"affinity\""), std::string::npos) << dry.text;
+  EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(Bench, AFolderThatCannotBeMadeIsSaidBeforeMeasuring) {
+  const ShellResult r = shell(std::string("touch file; bench") + kSmall + "--out=file/run 2>&1");
+  EXPECT_EQ(r.code, 1);
+  EXPECT_EQ(r.text, "roofline_bench: file/run: Not a directory\n");
+  const std::string twice = std::string("bench") + kSmall + "--out=run";
+  const ShellResult again = shell(twice + " >/dev/null 2>&1; " + twice + " 2>&1");
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.text.find("a run never overwrites another"), std::string::npos) << again.text;
+}
+
+TEST_F(Bench, AnExplicitRequestThatNobodyCanFulfilIsExit3WithItsRow) {
+  const ShellResult r = shell(
+      "bench --device=cpu --op=gemm --dtype=tf32 --shape=8x8x8 --benchmark_filter=gemm "
+      "--out=run 2>&1");
+  EXPECT_EQ(r.code, 3) << r.text;
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  ASSERT_EQ(run.records.size(), 1U);
+  EXPECT_EQ(run.records[0].status, roofline::Status::unsupported);
+  EXPECT_FALSE(run.records[0].note.empty());
+}
+
+TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFree) {
+  const ShellResult r = shell(
+      "bench --device=cpu --op=relu --dtype=fp32 --shape=9000000000000 "
+      "--benchmark_filter=relu --out=run 2>&1");
+  EXPECT_EQ(r.code, 3) << r.text;
+  EXPECT_NE(roofline::read_run(root_ / "run").records.at(0).note.find("GiB are free"),
+            std::string::npos);
+}
+
+TEST_F(Bench, JsonOnStdoutIsJsonAndNothingElse) {
+  const ShellResult r = shell(
+      "bench --device=cpu --op=gemm --shape=16x16x16 --benchmark_filter=gemm --cache=hot "
+      "--max-noise=100 --out=run --benchmark_format=json 2>/dev/null");
+  EXPECT_EQ(nlohmann::json::parse(r.text)["benchmarks"].size(), 6U) << r.text;
+}
+
+TEST_F(Bench, AReaderThatStopsEarlyLosesNothing) {
+  const ShellResult r =
+      shell(std::string("{ bench") + kSmall +
+            "--out=run 2>/dev/null; echo $? >code; } | head -0; sleep 0.1; cat code");
+  EXPECT_EQ(r.text, "0\n");
+  EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U);
+}
+
+TEST_F(Bench, InterruptedItSavesWhatWasMeasured) {
+  // Sizes that take a while, so that the signal comes between the third row and the last.
+  const ShellResult r = shell(
+      "'" ROOFLINE_BENCH_EXECUTABLE
+      "' --device=cpu --op=relu,dot,gelu --shape=4000000 --cache=hot "
+      "--benchmark_filter='relu|dot|gelu' --max-noise=0.001 --time-budget=15 --out=run "
+      ">/dev/null 2>&1 & pid=$!; for i in $(seq 600); do "
+      "[ \"$(cat run/measurements.csv 2>/dev/null | wc -l)\" -ge 4 ] && break; sleep 0.05; done; "
+      "kill -INT $pid; wait $pid; echo $?");
+  EXPECT_EQ(r.text, "130\n");
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  EXPECT_GE(run.records.size(), 3U);
+  EXPECT_LT(run.records.size(), 15U);
+  EXPECT_EQ(
+      nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"))["outcome"],
+      "interrupted");
+}
+
+TEST_F(Bench, AKilledRunParses) {
+  shell("'" ROOFLINE_BENCH_EXECUTABLE
+        "' --device=cpu --op=relu --shape=4000000 --cache=hot "
+        "--benchmark_filter=relu --max-noise=0.001 --time-budget=5 --out=run >/dev/null 2>&1 & "
+        "pid=$!; for i in $(seq 600); do "
+        "[ \"$(cat run/measurements.csv 2>/dev/null | wc -l)\" -ge 2 ] && break; sleep 0.05; done; "
+        "kill -KILL $pid; wait $pid");
+  EXPECT_GE(roofline::read_run(root_ / "run").records.size(), 1U);
+  EXPECT_EQ(
+      nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"))["outcome"],
+      "running");
+}
+
+}  // namespace
