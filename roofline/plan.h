@@ -16,8 +16,7 @@ namespace roofline {
 inline constexpr Seconds kDay{86400};
 inline constexpr Flops kPetaflopDay{1e15 * 86400};
 
-// ---- PL-2: training FLOPs
-// ------------------------------------------------------------------------
+// ---- PL-2: training FLOPs -----------------------------------------------------------------------
 
 /// Which parameters 6 N D counts.
 enum class Counted {
@@ -72,8 +71,7 @@ Flops model_flops(const std::vector<Work>& work, double tokens);
 /// C and what is recomputed: 8 N D with full recompute. The numerator of HFU.
 Flops hardware_flops(const std::vector<Work>& work, double tokens);
 
-// ---- PL-3: time
-// ----------------------------------------------------------------------------------
+// ---- PL-3: time ---------------------------------------------------------------------------------
 
 /// T = C / (G P u). u is a utilisation: MFU for model FLOPs, HFU for hardware FLOPs.
 Seconds training_time(Flops work, double gpus, FlopsPerS peak, double utilisation);
@@ -82,8 +80,7 @@ double gpus_for(Flops work, Seconds within, FlopsPerS peak, double utilisation);
 Flops flops_within(Seconds within, double gpus, FlopsPerS peak, double utilisation);
 double utilisation(Flops work, Seconds time, double gpus, FlopsPerS peak);
 
-// ---- PL-4, PL-5: the memory of training
-// ----------------------------------------------------------
+// ---- PL-4, PL-5: the memory of training ---------------------------------------------------------
 
 /// Bytes per parameter.
 struct Ledger {
@@ -108,8 +105,7 @@ Ledger per_gpu(const Ledger& ledger, Sharding sharding, std::int64_t gpus);
 /// Zero where nothing is left.
 double largest_model(Bytes memory, const Ledger& ledger, Sharding sharding, std::int64_t gpus);
 
-// ---- PL-6, PL-7: activations
-// ---------------------------------------------------------------------
+// ---- PL-6, PL-7: activations --------------------------------------------------------------------
 
 /// What one layer leaves for its backward pass.
 struct LayerActivations {
@@ -151,8 +147,7 @@ double forwards_storing_nothing(std::int64_t layers);
 std::int64_t accumulation_steps(std::int64_t global_batch, std::int64_t micro_batch,
                                 std::int64_t gpus);
 
-// ---- PL-8 to PL-10: inference
-// --------------------------------------------------------------------
+// ---- PL-8 to PL-10: inference -------------------------------------------------------------------
 
 /// Keys and values: 2 L g d bytes.
 double kv_bytes_per_token(std::int64_t layers, std::int64_t kv_heads, std::int64_t head_dim,

@@ -555,8 +555,7 @@ TEST(Plan, ExplainPutsTheNumbersIntoTheFormula) {
       << out.text;
 }
 
-// ---- from a run
-// ----------------------------------------------------------------------------------
+// ---- from a run ---------------------------------------------------------------------------------
 
 /// A run's folder with these rows, for the length of a test.
 class RunFolder {
@@ -650,7 +649,7 @@ TEST(PlanFrom, ARunWithoutDataSheetHasNoBound) {
 TEST(PlanFrom, SaysThatATypeWasNotMeasured) {
   const RunFolder run(kRows, kRoofs);
   const Result r = plan("decode --params=1B --dtype=fp8_e4m3 --from=" + run.path());
-  EXPECT_NE(r.out.notes.find("no fp8_e4m3 GEMM"), std::string::npos) << r.out.notes;
+  EXPECT_NE(r.out.notes.find("no fp8_e4m3 GEMV"), std::string::npos) << r.out.notes;
 }
 
 TEST(PlanFrom, RefusesASpecThatIsNotTheRuns) {

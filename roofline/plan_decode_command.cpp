@@ -294,6 +294,8 @@ int run_decode(const Options& o, Output& out) {
   const Gpu gpu = resolve(o.gpu, std::nullopt);
   const Decode d = decode_of(o, model);
   out.notes += gpu.warning;
+  if (!o.gpu.run.empty() && !gpu.measured_gemv)
+    out.notes += not_measured(o.gpu, "GEMV from memory");
 
   PlanSheet sheet;
   add_lines(sheet, model);

@@ -281,20 +281,20 @@ Gpu resolve(const GpuOptions& o, const std::optional<Case>& gemm) {
                      .memory = gpu.memory};
     if (!o.spec.empty()) check_same_device(gpu, of_run, o.spec, device);
     gpu = of_run;
-    if (!gpu.measured_gemm && !gpu.measured_gemv) {
-      gpu.warning = fmt::format(
-          "roofline: --from={}: it measured no {} GEMM and no GEMV from memory; --dtype names "
-          "another type\n",
-          o.run, name(dtype));
-    }
   }
   if (o.peak) {
     gpu.peak = Speed{*o.peak, "--peak"};
-    gpu.warning += sparsity_warning(*o.peak, dtype);
+    gpu.warning = sparsity_warning(*o.peak, dtype);
   }
   if (o.bandwidth) gpu.bandwidth = Speed{*o.bandwidth, "--bandwidth"};
   if (o.memory) gpu.memory = static_cast<double>(*o.memory);
   return gpu;
+}
+
+std::string not_measured(const GpuOptions& o, std::string_view what) {
+  return fmt::format(
+      "roofline: --from={}: no {} {} was measured there; --dtype names another type\n", o.run,
+      o.dtype, what);
 }
 
 }  // namespace roofline

@@ -57,8 +57,7 @@ double parse_fraction(std::string_view text, std::string_view what);
 /// Bytes of a stored element: a dtype, or int8 or int4, which a model may be stored in.
 double storage_bytes(std::string_view format, std::string_view what);
 
-// ---- the model
-// -----------------------------------------------------------------------------------
+// ---- the model ----------------------------------------------------------------------------------
 
 struct ModelOptions {
   std::optional<std::int64_t> params, active_params;
@@ -86,8 +85,7 @@ Model resolve(const ModelOptions& options);
 /// Lines of PL-1, if there is a model.
 void add_lines(PlanSheet& sheet, const Model& model);
 
-// ---- the GPU
-// -------------------------------------------------------------------------------------
+// ---- the GPU ------------------------------------------------------------------------------------
 
 struct GpuOptions {
   std::string spec, run, dtype = "bf16";
@@ -117,5 +115,8 @@ std::string sources(const std::optional<Speed>& bound, const std::optional<Speed
 /// largest one that reads this dtype from memory. Throws std::invalid_argument for a spec that is
 /// not known or not the run's.
 Gpu resolve(const GpuOptions& options, const std::optional<Case>& gemm);
+
+/// One line for stderr: why the column `expected` is empty.
+std::string not_measured(const GpuOptions& options, std::string_view what);
 
 }  // namespace roofline

@@ -414,6 +414,7 @@ int run_time(const Options& o, Output& out) {
   const std::optional<double> tokens = tokens_of(o, model);
   const std::optional<Pace> pace = pace_of(o, work, gpu);
   out.notes += gpu.warning;
+  if (!o.gpu.run.empty() && !gpu.measured_gemm) out.notes += not_measured(o.gpu, "GEMM");
 
   PlanSheet sheet{.summary = summary(o, gpu, work, pace, tokens), .lines = {}};
   add_lines(sheet, model);
