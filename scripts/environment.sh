@@ -43,12 +43,12 @@ gpu_is_visible() {
   compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]
 }
 
-# One build at a time in one folder, also where two nodes share it.
-build_all() {
+# build target...: one at a time in one folder, also where two nodes share it.
+build() {
   mkdir -p "$build"
   (
     flock 9
     cmake --preset "$preset"
-    cmake --build "$build"
+    cmake --build "$build" --target "$@"
   ) 9>"$build/.lock"
 }

@@ -27,7 +27,7 @@ scripts=$(dirname "$0")
 if $setup; then "$scripts/setup.sh" >&2; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
-build_all >&2
+build roofline_bench roofline >&2
 
 if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! $cpu_asked; then
   echo "run.sh: this looks like a login node (srun, no job, no GPU): built, not measured. Measure with" >&2
@@ -35,7 +35,8 @@ if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible 
   exit 3
 fi
 
-# roofline_bench says on stderr where it wrote. The tee outlives Ctrl-C, so that its last words are seen.
+# roofline_bench prints its table and says on stderr where it wrote. The tee outlives Ctrl-C, so that
+# its last words are seen.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 code=0
@@ -54,8 +55,5 @@ if [[ -z $python ]]; then
 elif ! "$python" scripts/plot.py roofline "$run" >&2; then
   echo "run.sh: the picture failed; the measurements are in $run" >&2
 fi
-echo
-"$build/roofline" report "$run" || true
-echo
 printf '%s\n' "$run"/*
 exit "$code"
