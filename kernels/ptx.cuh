@@ -4,7 +4,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 
 namespace kernels {
 
@@ -60,6 +62,28 @@ __host__ __device__ inline __nv_bfloat162 fma_packed(__nv_bfloat162 a, __nv_bflo
 #else
   return __floats2bfloat162_rn(__low2float(a) * __low2float(b) + __low2float(c),
                                __high2float(a) * __high2float(b) + __high2float(c));
+#endif
+}
+
+/// The multiprocessor that runs this thread. Source: PTX ISA, %smid.
+__host__ __device__ inline unsigned sm_id() {
+#ifdef __CUDA_ARCH__
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+#else
+  return 0;
+#endif
+}
+
+/// Nanoseconds since some moment, the same for all SMs. Source: PTX ISA, %globaltimer.
+__host__ __device__ inline std::uint64_t global_nanoseconds() {
+#ifdef __CUDA_ARCH__
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
 }
 
