@@ -13,6 +13,7 @@
 #include "bench/cublaslt_gemm.h"
 #include "bench/nvml.h"
 #include "bench/owner.h"
+#include "kernels/clock.h"
 #include "kernels/device_buffer.h"
 
 namespace bench {
@@ -152,33 +153,54 @@ Event make_event() {
   return Event(event);
 }
 
-/// [event, launches, event]: the host only starts it, so that no launch waits for the host. The
-/// events are external ones; events captured otherwise are dependencies and hold no time.
+/// One run: its time, and what the SM clock did around it.
+struct Run {
+  double seconds;
+  std::uint64_t cycles, nanoseconds;  // 0 where the stamps do not tell
+};
+
+/// [stamp, event, launches, event, stamp]: the host only starts it, so that no launch waits for the
+/// host. The events are external ones; events captured otherwise are dependencies and hold no time.
 class TimedGraph {
  public:
-  TimedGraph(cudaStream_t stream, const std::function<void()>& enqueue)
-      : stream_(stream), start_(make_event()), stop_(make_event()) {
-    const Graph graph = capture(stream, [&] {
-      CUDA_CHECK(cudaEventRecordWithFlags(start_.get(), stream, cudaEventRecordExternal));
+  TimedGraph(const kernels::Queue& queue, const std::function<void()>& enqueue)
+      : stream_(static_cast<cudaStream_t>(queue.stream)),
+        start_(make_event()),
+        stop_(make_event()),
+        stamps_(2) {
+    CUDA_CHECK(cudaMemsetAsync(stamps_.data(), 0, 2 * sizeof(kernels::ClockStamp), stream_));
+    kernels::launch_clock_stamp(stamps_.data(), queue);  // once before it is captured
+    const Graph graph = capture(stream_, [&] {
+      kernels::launch_clock_stamp(stamps_.data(), queue);
+      CUDA_CHECK(cudaEventRecordWithFlags(start_.get(), stream_, cudaEventRecordExternal));
       enqueue();
-      CUDA_CHECK(cudaEventRecordWithFlags(stop_.get(), stream, cudaEventRecordExternal));
+      CUDA_CHECK(cudaEventRecordWithFlags(stop_.get(), stream_, cudaEventRecordExternal));
+      kernels::launch_clock_stamp(stamps_.data() + 1, queue);
     });
     cudaGraphExec_t executable = nullptr;
     CUDA_CHECK(cudaGraphInstantiate(&executable, graph.get(), 0));
     executable_.reset(executable);
   }
 
-  double run_s() const {
+  Run run() const {
+    kernels::ClockStamp stamps[2];
     CUDA_CHECK(cudaGraphLaunch(executable_.get(), stream_));
+    CUDA_CHECK(
+        cudaMemcpyAsync(stamps, stamps_.data(), sizeof stamps, cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
     float milliseconds = 0;
     CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()));
-    return 1e-3 * static_cast<double>(milliseconds);
+    const auto& [before, after] = stamps;
+    // 0 would be an SM 0 that no stamp has met, as may be in a slice of a GPU.
+    const bool told = before.cycles > 0 && after.cycles > before.cycles;
+    return {1e-3 * static_cast<double>(milliseconds), told ? after.cycles - before.cycles : 0,
+            told ? after.nanoseconds - before.nanoseconds : 0};
   }
 
  private:
   cudaStream_t stream_;
   Event start_, stop_;
+  kernels::DeviceBuffer<kernels::ClockStamp> stamps_;
   GraphExec executable_;
 };
 
@@ -231,12 +253,12 @@ class CudaDevice : public Device {
   Memory allocate(std::size_t bytes) override {
     return survived([&] {
       void* data = nullptr;
-      const cudaError_t error = cudaMalloc(&data, std::max<std::size_t>(bytes, 1));
-      if (error == cudaErrorMemoryAllocation) {
-        (void)cudaGetLastError();
+      try {
+        CUDA_CHECK(cudaMalloc(&data, std::max<std::size_t>(bytes, 1)));
+      } catch (const CudaError& error) {
+        if (error.code != cudaErrorMemoryAllocation) throw;
         throw OutOfMemory(static_cast<double>(bytes), free_bytes());
       }
-      CUDA_CHECK(error);
       return Memory(data, [](void* p) { (void)cudaFree(p); });
     });
   }
@@ -261,18 +283,26 @@ class CudaDevice : public Device {
     return survived([&]() -> Timed {
       // Whole turns, so that each run starts on the copy that has rested longest.
       const int whole = (launches + copies - 1) / copies * copies;
-      const auto graph = std::make_shared<const TimedGraph>(stream_.get(), [&] {
+      const auto graph = std::make_shared<const TimedGraph>(queue(), [&] {
         for (int i = 0; i < whole; ++i) launch(i % copies);
       });
       return {whole, [this, graph, load = ++loads_] {
                 if (load != running_.load) running_ = {load, now_s(), nvml_.energy_j()};
-                return survived([&] { return graph->run_s(); });
+                const Run run = survived([&] { return graph->run(); });
+                cycles_ += run.cycles;
+                nanoseconds_ += run.nanoseconds;
+                return run.seconds;
               }};
     });
   }
 
   Telemetry telemetry() override {
     Telemetry t = nvml_.telemetry();
+    // The mean over the runs since the last reading; NVML's is of a moment between them.
+    if (const std::uint64_t ns = std::exchange(nanoseconds_, 0), cycles = std::exchange(cycles_, 0);
+        ns > 0) {
+      t.sm_clock_mhz = 1e3 * static_cast<double>(cycles) / static_cast<double>(ns);
+    }
     // The energy counter is renewed some ten times a second: less of one load says nothing.
     constexpr double kLeast = 0.5;
     const double elapsed_s = now_s() - running_.since_s;
@@ -315,6 +345,7 @@ class CudaDevice : public Device {
   Stream stream_;
   int loads_ = 0;
   Running running_;
+  std::uint64_t cycles_ = 0, nanoseconds_ = 0;  // of the runs since the last telemetry()
 };
 
 }  // namespace

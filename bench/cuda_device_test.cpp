@@ -80,6 +80,16 @@ TEST_F(CudaDevice, RunsWholeTurnsOverTheCopiesAndTimesThem) {
   EXPECT_EQ(order.size(), 6) << "runs replay what was captured";
 }
 
+TEST_F(CudaDevice, ReadsTheSmClockFromItsRuns) {
+  const Memory memory = device_->allocate(std::size_t{64} << 20);
+  const Timed timed = device_->timed([&](int) { device_->poison(memory.get(), 64 << 20); }, 1, 10);
+  (void)timed.run_s();
+  const std::optional<double> mhz = device_->telemetry().sm_clock_mhz;
+  ASSERT_TRUE(mhz);
+  EXPECT_GT(*mhz, 100) << "no GPU idles so low under load";
+  EXPECT_LT(*mhz, 1.02 * device_->facts().max_clock_mhz.value_or(5000));
+}
+
 TEST_F(CudaDevice, SurvivesALaunchThatThrowsDuringCapture) {
   EXPECT_THROW((void)device_->timed([](int) { throw std::invalid_argument("refused"); }, 1, 1),
                std::invalid_argument);

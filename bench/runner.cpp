@@ -217,13 +217,11 @@ void Runner::prepare(const Case& c, std::vector<Row>& rows) {
     for (const Implementation& implementation : implementations()) {
       if (!takes_part(implementation, c.op)) continue;
       Row first = blank_row(c, cache, implementation.name);
-      if (const auto reason = implementation.refuses(c, device_)) {
-        first.end(Status::unsupported, *reason);
-        rows.push_back(std::move(first));
-        continue;
-      }
       std::vector<std::string> variants;
       attempt(first, [&] {
+        if (const auto reason = implementation.refuses(c, device_)) {
+          return first.end(Status::unsupported, *reason);
+        }
         if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies));
         variants = implementation.variants(c, device_);
       });
