@@ -80,7 +80,9 @@ std::vector<Group> filter(std::vector<Group> groups, std::string pattern) {
 std::vector<Group> choose_groups(const Options& options, const Device& device) {
   std::vector<Group> groups;
   try {
-    groups = select(make_suite(options.suite, device.facts()), options.request);
+    const double moved_bytes = options.moved_bytes ? static_cast<double>(*options.moved_bytes)
+                                                   : default_moved_bytes(device.facts());
+    groups = select(make_suite(options.suite, device.facts(), moved_bytes), options.request);
   } catch (const std::invalid_argument& e) {
     throw UsageError(e.what());
   }

@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
+#include <cstdint>
+
+#include "roofline/number.h"
 
 namespace bench {
 namespace {
@@ -60,6 +62,8 @@ std::vector<T> parse_list(const std::vector<std::string>& names, const char* fla
   return values;
 }
 
+constexpr std::int64_t kLeastBytes = 1 << 16;  // below it no size of a suite is left
+
 std::string known_ops() {
   std::vector<std::string_view> names;
   for (const roofline::OpInfo& o : roofline::ops()) names.push_back(o.name);
@@ -88,7 +92,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   }
 
   std::vector<std::string> ops, dtypes, implementations;
-  std::string cache = "cold", data = "normal", candidates = "1";
+  std::string bytes, cache = "cold", data = "normal", candidates = "1";
   double max_noise_percent = 0;
   CLI::App app("Measures this machine's kernels and GEMMs and places them under its roofline.",
                "roofline_bench");
@@ -100,6 +104,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   app.add_option("--dtype", dtypes, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")->delimiter(',');
   app.add_option("--impl", implementations, "all, ours or names from the table")->delimiter(',');
   app.add_option("--shape", options.request.shape, "N, MxN, MxNxK or BxMxNxK, with --op");
+  app.add_option(
+      "--bytes", bytes,
+      "that a launch of a suite's bandwidth rows moves, as 64MiB [1GiB on cuda, 256MiB]");
   app.add_option("--cache", cache, "cold, hot or both")->capture_default_str();
   app.add_option("--data", data, "normal, uniform, integers, ones or zeros")->capture_default_str();
   app.add_option("--seed", options.settings.data.seed, "of the inputs")->capture_default_str();
@@ -125,6 +132,14 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     throw UsageError(fmt::format("{}; see roofline_bench --help", e.what()));
   }
 
+  try {
+    if (!bytes.empty()) options.moved_bytes = roofline::parse_bytes(bytes, "--bytes");
+  } catch (const std::invalid_argument& e) {
+    throw UsageError(e.what());
+  }
+  if (options.moved_bytes.value_or(kLeastBytes) < kLeastBytes) {
+    throw UsageError(fmt::format("--bytes={}: expected at least {}", bytes, kLeastBytes));
+  }
   options.request.ops = parse_list<roofline::Op>(ops, "--op", &roofline::parse_op, known_ops());
   options.request.dtypes = parse_list<roofline::Dtype>(
       dtypes, "--dtype", &parse_benchmark_dtype, "fp32, tf32, fp16, bf16, fp8_e4m3 or fp8_e5m2");

@@ -21,6 +21,7 @@ struct Options {
   std::string device = "auto";
   std::string suite = "quick";
   Request request;
+  std::optional<std::int64_t> moved_bytes;  // by one launch of a suite's bandwidth rows
   Settings settings;
   bool max_noise_given = false;  // else the device's default; likewise settings.hard_budget
   std::optional<std::filesystem::path> out;

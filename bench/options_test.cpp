@@ -48,6 +48,8 @@ const BadRow kBad[] = {
     {"--dtype=fp64", "--dtype=fp64: expected fp32, tf32"},
     {"--dtype=float", "--dtype=float: expected fp32, tf32"},
     {"--impl=mkl", "--impl=mkl: expected all, ours"},
+    {"--bytes=1GiB?", "--bytes: expected"},
+    {"--bytes=12", "--bytes=12: expected at least 65536"},
     {"--cache=warm", "--cache=warm: expected cold, hot or both"},
     {"--data=random", "--data=random: expected normal, uniform"},
     {"--candidates=0", "--candidates=0: expected a number from 1 up, or all"},

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace bench {
 namespace {
 
 using roofline::Case;
 using roofline::Dtype;
+using roofline::Layout;
 using roofline::make_case;
 using roofline::Op;
 
@@ -19,6 +22,13 @@ constexpr Dtype kStored[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16, Dtype::fp8_e
                              Dtype::fp8_e5m2};
 constexpr Dtype kMultiplied[] = {Dtype::fp32, Dtype::tf32,     Dtype::fp16,
                                  Dtype::bf16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
+
+/// What sizes depend on.
+struct Machine {
+  bool is_cpu;
+  std::int64_t processors;
+  double moved_bytes;  // by one launch of a bandwidth row
+};
 
 /// "relu+gelu/bf16/134217728"
 std::string name_of(const std::vector<Case>& cases) {
@@ -29,12 +39,6 @@ std::string name_of(const std::vector<Case>& cases) {
 }
 
 Group group(std::vector<Case> cases) { return {name_of(cases), std::move(cases)}; }
-
-/// Bytes that one launch of a bandwidth row moves: far past any cache, and long enough that the
-/// ramps at both ends of a launch are below 1 % (H200: 512 MiB reach 79 % of the roof, 1 GiB 92 %).
-double moved_bytes(const roofline::DeviceFacts& device) {
-  return device.backend == "cpu" ? 256.0 * (1 << 20) : 1024.0 * (1 << 20);
-}
 
 Case of_size(Op op, Dtype dtype, double bytes) {
   Case one = make_case(op, dtype, 1, 1 << 20, 1);
@@ -52,40 +56,113 @@ Case square_gemv(Dtype dtype, double bytes) {
 }
 
 /// What measures the roofs: every access mix, and the arithmetic of the vector pipe.
-void add_roofs(std::vector<Group>& groups, const roofline::DeviceFacts& device) {
+void add_roofs(std::vector<Group>& groups, const Machine& machine) {
   std::vector<Case> cases = {make_case(Op::empty, Dtype::fp32, 1, 1, 1)};
   for (const Op op : {Op::read, Op::write, Op::copy, Op::triad}) {
-    cases.push_back(of_size(op, Dtype::fp32, moved_bytes(device)));
+    cases.push_back(of_size(op, Dtype::fp32, machine.moved_bytes));
   }
-  cases.push_back(make_case(Op::fma, Dtype::fp32, 4096, 1 << 20, 1));
-  if (device.backend == "cuda") cases.push_back(make_case(Op::fma, Dtype::fp16, 4096, 1 << 20, 1));
+  // Whole waves: 8 blocks of 256 threads x 16 elements an SM in fp32, 4 in packed fp16.
+  const std::int64_t n = machine.is_cpu ? 1 << 20 : std::int64_t{32768} * machine.processors;
+  cases.push_back(make_case(Op::fma, Dtype::fp32, 1024, n, 1));
+  if (!machine.is_cpu) cases.push_back(make_case(Op::fma, Dtype::fp16, 1024, n, 1));
   for (const Case& c : cases) {
     groups.push_back(group({c}));
     groups.back().measures_roof = true;
   }
 }
 
-std::vector<Group> quick(const roofline::DeviceFacts& device) {
+void add_gemms(std::vector<Group>& groups, std::int64_t n) {
+  for (const Dtype t : kMultiplied) groups.push_back(group({make_case(Op::gemm, t, n, n, n)}));
+  // The two mixed pairs that cuBLASLt takes, and the one of E5M2 alone that it does not, above.
+  for (const auto& [a, b] :
+       {std::pair{Dtype::fp8_e4m3, Dtype::fp8_e5m2}, std::pair{Dtype::fp8_e5m2, Dtype::fp8_e4m3}}) {
+    Case mixed = make_case(Op::gemm, a, n, n, n);
+    mixed.b = b;
+    groups.push_back(group({mixed}));
+  }
+}
+
+/// Keeps the first group of each name.
+std::vector<Group> unique(std::vector<Group> groups) {
+  std::set<std::string> seen;
+  std::erase_if(groups, [&](const Group& g) { return !seen.insert(g.name).second; });
+  return groups;
+}
+
+std::vector<Group> quick(const Machine& machine) {
   std::vector<Group> groups;
-  add_roofs(groups, device);
-  const double bytes = moved_bytes(device);
+  add_roofs(groups, machine);
+  const double bytes = machine.moved_bytes;
   for (const Dtype t : kStored) {
     groups.push_back(group({of_size(Op::relu, t, bytes), of_size(Op::gelu, t, bytes)}));
   }
   for (const Dtype t : kStored) groups.push_back(group({of_size(Op::dot, t, bytes)}));
   for (const Dtype t : kStored) groups.push_back(group({square_gemv(t, bytes)}));
-  const std::int64_t n = device.backend == "cpu" ? 1024 : 4096;
-  for (const Dtype t : kMultiplied) groups.push_back(group({make_case(Op::gemm, t, n, n, n)}));
+  add_gemms(groups, machine.is_cpu ? 1024 : 4096);
   return groups;
+}
+
+/// One layer's weights, N x K, from decode (M = 1) to prefill: from the bandwidth roof to the
+/// compute roof. M on tile multiples, N on whole waves of 128-wide tiles, so that the steps that
+/// show are the schedule's and not a ragged edge's.
+void add_ridge(std::vector<Group>& groups, const Machine& machine, Dtype dtype,
+               std::span<const std::int64_t> rows) {
+  const std::int64_t wave = 128 * machine.processors;
+  const std::int64_t waves = std::max<std::int64_t>(1, (16384 + wave / 2) / wave);
+  const std::int64_t n = machine.is_cpu ? 2048 : waves * wave;  // 16896 on 132 SMs
+  const std::int64_t k = machine.is_cpu ? 2048 : 16384;
+  for (const std::int64_t m : rows) groups.push_back(group({make_case(Op::gemm, dtype, m, n, k)}));
+}
+
+/// Forward Y[M,N] = X[M,K] W[K,N] and its two gradients, dX = dY W^T and dW = X^T dY: the same
+/// FLOPs each, so that backward costs twice the forward.
+Group backward_trio(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k) {
+  Case input_gradient = make_case(Op::gemm, dtype, m, k, n);
+  input_gradient.layout = Layout::nn;
+  Case weight_gradient = make_case(Op::gemm, dtype, k, n, m);
+  weight_gradient.layout = Layout::nt;
+  return group({make_case(Op::gemm, dtype, m, n, k), input_gradient, weight_gradient});
+}
+
+constexpr std::int64_t kDecodeToPrefill[] = {1,   16,  64,  128,  192,  256, 320,
+                                             384, 512, 768, 1024, 2048, 4096};
+
+std::vector<Group> ridge(const Machine& machine) {
+  std::vector<Group> groups;
+  add_roofs(groups, machine);
+  for (const Dtype t : kMultiplied) add_ridge(groups, machine, t, kDecodeToPrefill);
+  return groups;
+}
+
+/// Named default_ for the language's sake.
+std::vector<Group> default_(const Machine& machine) {
+  std::vector<Group> groups = quick(machine);
+  for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
+    if (!machine.is_cpu || n <= 2048) add_gemms(groups, n);
+  }
+  // The lecture's 79 %: x[16384, 32768] w[32768, 8192] in fp32, 0.16 s on an H100, minutes on a
+  // CPU.
+  if (!machine.is_cpu)
+    groups.push_back(group({make_case(Op::gemm, Dtype::fp32, 16384, 8192, 32768)}));
+  const std::int64_t layer = machine.is_cpu ? 1024 : 4096;
+  groups.push_back(backward_trio(Dtype::bf16, layer, layer, layer));
+  constexpr std::int64_t kEight[] = {1, 16, 64, 128, 256, 512, 1024, 4096};
+  add_ridge(groups, machine, machine.is_cpu ? Dtype::fp32 : Dtype::fp8_e4m3, kEight);
+  add_ridge(groups, machine, Dtype::bf16, kEight);
+  return unique(std::move(groups));
 }
 
 struct Suite {
   std::string_view name;
-  std::vector<Group> (*make)(const roofline::DeviceFacts& device);
+  std::vector<Group> (*make)(const Machine& machine);
   double cuda_budget_s, cpu_budget_s;
 };
 
-constexpr Suite kSuites[] = {{"quick", &quick, 45, 40}};
+constexpr Suite kSuites[] = {
+    {"quick", &quick, 45, 40},
+    {"default", &default_, 240, 120},
+    {"ridge", &ridge, 180, 180},
+};
 
 const Suite& find(std::string_view name) {
   for (const Suite& s : kSuites) {
@@ -154,8 +231,15 @@ double default_budget_s(std::string_view suite, bool cpu) {
   return cpu ? find(suite).cpu_budget_s : find(suite).cuda_budget_s;
 }
 
-std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device) {
-  return find(name).make(device);
+double default_moved_bytes(const roofline::DeviceFacts& device) {
+  return device.backend == "cpu" ? 256.0 * (1 << 20) : 1024.0 * (1 << 20);
+}
+
+std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device,
+                              double moved_bytes) {
+  return find(name).make({.is_cpu = device.backend == "cpu",
+                          .processors = device.processors,
+                          .moved_bytes = moved_bytes});
 }
 
 bool asks_for(const Request& request, const Case& c) {

@@ -26,8 +26,13 @@ std::vector<std::string_view> suite_names();
 /// Seconds that a run of it takes at most, unless the user says otherwise.
 double default_budget_s(std::string_view suite, bool cpu);
 
+/// Bytes that one launch of a bandwidth row moves: far past any cache, and long enough that the
+/// ramps at both ends of a launch are below 1 % (H200: 512 MiB reach 79 % of the roof, 1 GiB 92 %).
+double default_moved_bytes(const roofline::DeviceFacts& device);
+
 /// Throws std::invalid_argument for an unknown name, with the known ones.
-std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device);
+std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts& device,
+                              double moved_bytes);
 
 /// What --op, --dtype and --shape ask for. Empty lists mean all that make sense.
 struct Request {

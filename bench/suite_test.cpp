@@ -12,13 +12,17 @@ namespace {
 using roofline::Dtype;
 using roofline::Op;
 
-const roofline::DeviceFacts kCpu{.backend = "cpu"}, kGpu{.backend = "cuda"};
+const roofline::DeviceFacts kCpu{.backend = "cpu"}, kGpu{.backend = "cuda", .processors = 132};
+
+std::vector<Group> make(std::string_view suite, const roofline::DeviceFacts& device) {
+  return make_suite(suite, device, default_moved_bytes(device));
+}
 
 TEST(Suites, HaveGroupsOfUniqueNames) {
   for (const std::string_view suite : suite_names()) {
     for (const auto& device : {kCpu, kGpu}) {
       std::set<std::string> names;
-      for (const Group& g : make_suite(suite, device)) {
+      for (const Group& g : make(suite, device)) {
         EXPECT_FALSE(g.cases.empty());
         EXPECT_TRUE(names.insert(g.name).second) << suite << " has two groups " << g.name;
       }
@@ -28,7 +32,7 @@ TEST(Suites, HaveGroupsOfUniqueNames) {
 
 TEST(Suites, MeasureTheRoofsFirst) {
   for (const std::string_view suite : suite_names()) {
-    const auto groups = make_suite(suite, kCpu);
+    const auto groups = make(suite, kCpu);
     EXPECT_TRUE(groups.front().measures_roof);
     EXPECT_TRUE(std::is_partitioned(groups.begin(), groups.end(),
                                     [](const Group& g) { return g.measures_roof; }));
@@ -37,7 +41,7 @@ TEST(Suites, MeasureTheRoofsFirst) {
 
 TEST(QuickSuite, MovesEnough) {
   const auto check = [](const roofline::DeviceFacts& device, double bytes) {
-    for (const Group& g : make_suite("quick", device)) {
+    for (const Group& g : make("quick", device)) {
       for (const roofline::Case& c : g.cases) {
         const bool streams = info(c.op).access != roofline::Access::none && c.op != Op::gemm;
         if (!streams) continue;
@@ -49,9 +53,41 @@ TEST(QuickSuite, MovesEnough) {
   check(kCpu, 1 << 28);
 }
 
+TEST(RidgeSuite, SweepsOneLayerFromDecodeToPrefill) {
+  // N: whole waves of 128-wide tiles next to 16384; 132 SMs x 128 = 16896.
+  std::vector<std::string> bf16;
+  for (const Group& g : make("ridge", kGpu)) {
+    if (g.name.starts_with("gemm/bf16/")) bf16.push_back(g.name);
+  }
+  EXPECT_EQ(bf16.front(), "gemm/bf16/1x16896x16384");
+  EXPECT_EQ(bf16.back(), "gemm/bf16/4096x16896x16384");
+}
+
+TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
+  for (const auto& device : {kCpu, kGpu}) {
+    const auto groups = make("default", device);
+    const auto trio = std::find_if(groups.begin(), groups.end(),
+                                   [](const Group& g) { return g.cases.size() == 3; });
+    ASSERT_NE(trio, groups.end());
+    for (const roofline::Case& c : trio->cases) {
+      EXPECT_EQ(cost(c).flops, cost(trio->cases[0]).flops);
+    }
+  }
+}
+
+TEST(DefaultSuite, HasTheLecturesShapeOnAGpu) {
+  const auto has = [](const roofline::DeviceFacts& device) {
+    const auto groups = make("default", device);
+    return std::any_of(groups.begin(), groups.end(),
+                       [](const Group& g) { return g.name == "gemm/fp32/16384x8192x32768"; });
+  };
+  EXPECT_TRUE(has(kGpu));
+  EXPECT_FALSE(has(kCpu));
+}
+
 TEST(Suites, RefuseAnUnknownNameWithTheKnownOnes) {
   try {
-    make_suite("quik", kCpu);
+    make("quik", kCpu);
     ADD_FAILURE();
   } catch (const std::invalid_argument& e) {
     EXPECT_NE(std::string(e.what()).find("--suite=quik: expected quick"), std::string::npos);
@@ -67,8 +103,7 @@ std::vector<std::string> names(const std::vector<Group>& groups) {
 }
 
 TEST(Select, KeepsTheRoofsAndWhatIsAskedFor) {
-  const auto groups =
-      select(make_suite("quick", kCpu), {.ops = {Op::gelu}, .dtypes = {Dtype::bf16}});
+  const auto groups = select(make("quick", kCpu), {.ops = {Op::gelu}, .dtypes = {Dtype::bf16}});
   EXPECT_EQ(names(groups), std::vector<std::string>{"gelu/bf16/67108864"});
   EXPECT_GT(groups.size(), 1U);
 }
@@ -79,7 +114,7 @@ TEST(Select, TakesAShapeForEachOpAndDtype) {
     Request r = request;
     r.ops = {op};
     r.shape = shape;
-    return names(select(make_suite("quick", kGpu), r));
+    return names(select(make("quick", kGpu), r));
   };
   EXPECT_EQ(with("8x16x32", Op::gemm),
             (std::vector<std::string>{"gemm/tf32/8x16x32", "gemm/fp16/8x16x32"}));
@@ -103,12 +138,12 @@ TEST(Select, RefusesWhatDoesNotFit) {
       {"1x2x3x4x5", Op::gemm}, {"99999999999999999999", Op::relu},
   };
   for (const Row& row : rows) {
-    EXPECT_THROW(select(make_suite("quick", kCpu), {.ops = {row.op}, .shape = row.shape}),
+    EXPECT_THROW(select(make("quick", kCpu), {.ops = {row.op}, .shape = row.shape}),
                  std::invalid_argument)
         << row.shape;
   }
-  EXPECT_THROW(select(make_suite("quick", kCpu), {.shape = "8"}), std::invalid_argument);
-  EXPECT_THROW(select(make_suite("quick", kCpu), {.ops = {Op::relu}, .dtypes = {Dtype::tf32}}),
+  EXPECT_THROW(select(make("quick", kCpu), {.shape = "8"}), std::invalid_argument);
+  EXPECT_THROW(select(make("quick", kCpu), {.ops = {Op::relu}, .dtypes = {Dtype::tf32}}),
                std::invalid_argument);
 }
 

@@ -20,7 +20,8 @@ struct Verification {
 };
 
 /// Whether the inputs in memory are kernels::input() rounded to their dtype: of copy 0 as far as
-/// outputs are compared, of the others both ends. The other checks then take the inputs as they are.
+/// outputs are compared, of the others both ends. The other checks then take the inputs as they
+/// are.
 Verification verify_inputs(const Operands& operands, Device& device);
 
 /// Poisons the outputs of copy 0, launches once, compares. Elementwise: whole up to 2^16 elements,
