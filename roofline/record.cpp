@@ -159,6 +159,8 @@ constexpr Column<Record> kMeasurementColumns[] = {
     MEASUREMENT(attainable_flops_per_s),
     MEASUREMENT(fraction_of_roof),
     MEASUREMENT(fraction_of_measured_roof),
+    MEASUREMENT(fraction_of_measured_roof_low),
+    MEASUREMENT(fraction_of_measured_roof_high),
     MEASUREMENT(mfu),
     MEASUREMENT(mfu_at_measured_clock),
     MEASUREMENT(bound),

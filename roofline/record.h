@@ -50,6 +50,8 @@ struct Record {
   std::optional<Kind> roof_kind;
   std::optional<double> peak_flops_per_s, peak_bytes_per_s, attainable_flops_per_s;
   std::optional<double> fraction_of_roof, fraction_of_measured_roof;
+  // Of fraction_of_measured_roof, where the roof was sampled in turns with the row.
+  std::optional<double> fraction_of_measured_roof_low, fraction_of_measured_roof_high;
   std::optional<double> mfu, mfu_at_measured_clock;
   std::optional<Bound> bound;
 

@@ -22,8 +22,9 @@ constexpr const char* kHeader =
     "copies,samples,rounds,time_median_s,time_ci_low_s,time_ci_high_s,time_p10_s,time_p90_s,"
     "time_min_s,time_mean_s,time_cv,achieved_flops_per_s,achieved_bytes_per_s,roof_name,roof_kind,"
     "peak_flops_per_s,peak_bytes_per_s,attainable_flops_per_s,fraction_of_roof,"
-    "fraction_of_measured_roof,mfu,mfu_at_measured_clock,bound,sm_clock_mhz,memory_clock_mhz,"
-    "power_w,temperature_c,throttle_reasons,throttled_samples,workspace_bytes,numerical_impl,"
+    "fraction_of_measured_roof,fraction_of_measured_roof_low,fraction_of_measured_roof_high,"
+    "mfu,mfu_at_measured_clock,bound,sm_clock_mhz,memory_clock_mhz,power_w,temperature_c,throttle_"
+    "reasons,throttled_samples,workspace_bytes,numerical_impl,"
     "verified,error_metric,max_error,tolerance,status,note\n";
 
 Record example() {

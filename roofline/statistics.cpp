@@ -64,4 +64,10 @@ std::optional<Interval> median_interval(std::span<const double> values, double c
   return Interval{v[kept_from - 1], v[n - kept_from]};
 }
 
+Estimate paired_ratio(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) ratios.push_back(a[i] / b[i]);
+  return {median(ratios), median_interval(ratios)};
+}
+
 }  // namespace roofline

@@ -26,4 +26,14 @@ struct Interval {
 /// Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2.
 std::optional<Interval> median_interval(std::span<const double> values, double confidence = 0.95);
 
+struct Estimate {
+  double value;
+  std::optional<Interval> interval;
+};
+
+/// The median of a[i] / b[i] with its interval. For the round medians of two rows that were sampled
+/// in turns: what drifts, drifts for both, and cancels. Values without a partner are left out.
+/// Throws std::invalid_argument where there is no pair.
+Estimate paired_ratio(std::span<const double> a, std::span<const double> b);
+
 }  // namespace roofline

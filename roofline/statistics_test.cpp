@@ -101,5 +101,21 @@ TEST(Statistics, IntervalOverRoundMediansKeepsItsWord) {
   EXPECT_GE(coverage(0.5), 0.90);
 }
 
+TEST(PairedRatio, LosesTheDriftThatBothShare) {
+  // a takes 3/4 of b's time while both slow down by half: each alone has an interval of +-20 %.
+  const double b[] = {1, 1.1, 1.2, 1.3, 1.4, 1.5}, a[] = {0.75, 0.825, 0.9, 0.975, 1.05, 1.125};
+  const Estimate ratio = paired_ratio(a, b);
+  EXPECT_NEAR(ratio.value, 0.75, 1e-12);
+  EXPECT_NEAR(ratio.interval->low, 0.75, 1e-12);
+  EXPECT_NEAR(ratio.interval->high, 0.75, 1e-12);
+}
+
+TEST(PairedRatio, LeavesOutWhatHasNoPartner) {
+  const double a[] = {2, 4, 100}, b[] = {1, 1};
+  EXPECT_EQ(paired_ratio(a, b).value, 3);
+  EXPECT_FALSE(paired_ratio(a, b).interval);
+  EXPECT_THROW(paired_ratio(a, {}), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace roofline
