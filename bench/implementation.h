@@ -46,6 +46,10 @@ struct Implementation {
 /// All that this build knows, for every backend.
 std::span<const Implementation> implementations();
 
+/// Whether the implementation has a row for the op on this device. `only`: names; empty for all.
+bool takes_part(const Implementation& implementation, std::span<const std::string> only,
+                roofline::Op op, const Device& device);
+
 // The rows, each in a file of its own.
 extern const Implementation kOurs;      // hand-written kernels and loops, on any device
 extern const Implementation kCublasLt;  // cuda GEMMs

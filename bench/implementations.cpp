@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "bench/implementation.h"
@@ -15,6 +16,13 @@ std::span<const Implementation> implementations() {
 #endif
   };
   return kAll;
+}
+
+bool takes_part(const Implementation& implementation, std::span<const std::string> only,
+                roofline::Op op, const Device& device) {
+  return (only.empty() || std::find(only.begin(), only.end(), implementation.name) != only.end()) &&
+         (implementation.backend.empty() || implementation.backend == device.facts().backend) &&
+         implementation.offers(op, device);
 }
 
 }  // namespace bench

@@ -110,8 +110,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   app.add_option("--cache", cache, "cold, hot or both")->capture_default_str();
   app.add_option("--data", data, "normal, uniform, integers, ones or zeros")->capture_default_str();
   app.add_option("--seed", options.settings.data.seed, "of the inputs")->capture_default_str();
-  app.add_option("--candidates", candidates, "variants of each implementation: a number, or all")
+  app.add_option("--candidates", candidates,
+                 "variants to try, a number or all: the first and the fastest are measured")
       ->capture_default_str();
+  app.add_option("--tuning", options.tuning,
+                 "a run: what was fastest there, by op, type and size, is tried first");
   auto* const noise = app.add_option(
       "--max-noise", max_noise_percent,
       "stop when the interval's half-width is within PERCENT [0.5 on cuda, 2 on a cpu]");

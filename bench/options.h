@@ -24,6 +24,7 @@ struct Options {
   std::optional<std::int64_t> moved_bytes;  // by one launch of a suite's bandwidth rows
   Settings settings;
   bool max_noise_given = false;  // else the device's default; likewise settings.hard_budget
+  std::optional<std::filesystem::path> tuning;  // another run, for settings.tuning
   std::optional<std::filesystem::path> out;
   bool dry_run = false;
   std::vector<std::string> benchmark_flags;  // honoured --benchmark_* flags, as given

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <iterator>
+#include <limits>
 #include <utility>
 
+#include "bench/tuning.h"
 #include "bench/verify.h"
 #include "roofline/spec.h"
 #include "roofline/statistics.h"
@@ -96,12 +99,24 @@ void set_telemetry(Record& r, const Series& series) {
   if (r.sm_clock_mhz) r.throttled_samples = throttled;
 }
 
-/// The ratio of two rows of a group, round by round, so that what drifts, drifts for both.
-double paired_ratio(const Series& numerator, const Series& denominator) {
-  const auto a = numerator.round_medians(), b = denominator.round_medians();
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) ratios.push_back(a[i] / b[i]);
-  return roofline::median(ratios);
+/// What is to be said of a row that slowed down while it was sampled: throttling, as a rule.
+std::string trend(const Series& series) {
+  constexpr double kWorthSaying = 0.02;
+  const auto slower = slowdown(series);
+  if (!slower || *slower < kWorthSaying) return "";
+  const auto before = series.blocks.front().sm_clock_mhz, after = series.blocks.back().sm_clock_mhz;
+  return fmt::format(
+      "slowed down by {:.1f} % from its first rounds to its last{}", 100 * *slower,
+      before && after ? fmt::format(" (SM clock {:.0f} to {:.0f} MHz)", *before, *after) : "");
+}
+
+/// Time of the best variant over the default's, round by round.
+std::string ratio_note(const Series& best, const Series& first) {
+  const auto ratio = roofline::paired_ratio(best.round_medians(), first.round_medians());
+  const auto interval =
+      ratio.interval ? fmt::format(" ({:.4f} to {:.4f})", ratio.interval->low, ratio.interval->high)
+                     : std::string();
+  return fmt::format("{:.4f}{} of the first variant's time", ratio.value, interval);
 }
 
 const Roof* find_roof(std::span<const Roof> roofs, Kind kind, auto&& fits) {
@@ -127,7 +142,8 @@ struct Runner::Row {
   Work work;
   std::shared_ptr<Operands> operands;
   Level level = Level::none;
-  bool companion = false;  // sampled for its ratio only, not written
+  bool companion = false;       // sampled for its ratio only, not written
+  bool beside_default = false;  // the best of several variants; the row before it is the default
   std::optional<Series> series;
 
   bool runs() const { return record.status == Status::ok; }
@@ -135,6 +151,10 @@ struct Runner::Row {
     record.status = status;
     record.note = std::move(note);
     work = {};
+  }
+  void add_note(const std::string& note) {
+    if (note.empty()) return;
+    record.note += (record.note.empty() ? "" : "; ") + note;
   }
 };
 
@@ -165,6 +185,8 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
 std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   const double left_s = settings_.budget_s - (device_.now_s() - started_s_);
   const bool over = settings_.hard_budget && left_s <= 0;
+  const double cap_s =
+      std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
   std::vector<Row> rows;
   for (const Case& c : group.cases) {
     if (over) {
@@ -172,23 +194,23 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
       rows.back().end(Status::skipped,
                       fmt::format("the time budget of {} s was used up", settings_.budget_s));
     } else {
-      prepare(c, rows);
+      prepare(c, settings_.candidates, cap_s, rows);
     }
   }
   const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
   if (any && device_.facts().backend == "cpu") {
     if (const auto c = roof_companion(group.cases.front())) {
       const std::size_t first = rows.size();
-      prepare(*c, rows);
+      prepare(*c, 1, cap_s, rows);
       for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
     }
   }
 
-  const double cap_s =
-      std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
   std::exception_ptr fatal;
   try {
-    measure(rows, cap_s);
+    Protocol protocol = settings_.protocol;
+    protocol.cap_s = cap_s;
+    measure(rows, protocol);
   } catch (const std::exception& e) {
     for (Row& row : rows) {
       if (row.runs()) row.end(Status::failed, e.what());
@@ -199,9 +221,13 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   const auto companion = std::find_if(
       rows.begin(), rows.end(), [](const Row& r) { return r.companion && r.series.has_value(); });
   std::vector<Record> written;
-  for (Row& row : rows) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Row& row = rows[i];
     if (row.companion) continue;
     if (row.series) judge(row, companion == rows.end() ? nullptr : &*companion);
+    if (row.beside_default && row.series && rows[i - 1].series) {
+      row.add_note(ratio_note(*row.series, *rows[i - 1].series));
+    }
     if (interrupted_ && !row.record.time_median_s && row.runs()) continue;  // nothing to save
     publish(row);
     written.push_back(row.record);
@@ -210,30 +236,34 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   return written;
 }
 
-void Runner::prepare(const Case& c, std::vector<Row>& rows) {
+void Runner::prepare(const Case& c, std::size_t candidates, double cap_s, std::vector<Row>& rows) {
   for (const std::string& cache : settings_.caches) {
     const std::size_t before = rows.size();
     std::shared_ptr<Operands> operands;  // of all implementations
     for (const Implementation& implementation : implementations()) {
-      if (!takes_part(implementation, c.op)) continue;
+      if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
       Row first = blank_row(c, cache, implementation.name);
-      std::vector<std::string> variants;
+      std::vector<std::string> names;
       attempt(first, [&] {
         if (const auto reason = implementation.refuses(c, device_)) {
           return first.end(Status::unsupported, *reason);
         }
         if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies));
-        variants = implementation.variants(c, device_);
+        names = variants(first, implementation);
       });
       if (!first.runs()) rows.push_back(first);
-      variants.resize(std::min(variants.size(), settings_.candidates));
-      for (const std::string& variant : variants) {
-        Row row = first;
-        row.operands = operands;
-        row.record.variant = variant;
-        if (!interrupted_) attempt(row, [&] { make_ready(row, implementation); });
-        rows.push_back(std::move(row));
+      names.resize(std::min(names.size(), candidates));
+      const double end = device_.now_s() + cap_s;
+      std::vector<Row> tried;
+      for (const std::string& variant : names) {
+        if (!tried.empty() && (interrupted_ || device_.now_s() > end)) break;
+        tried.push_back(first);
+        tried.back().operands = operands;
+        tried.back().record.variant = variant;
+        if (!interrupted_) attempt(tried.back(), [&] { make_ready(tried.back(), implementation); });
       }
+      if (tried.size() > 1) attempt(tried.front(), [&] { choose(tried, cap_s / 2); });
+      std::move(tried.begin(), tried.end(), std::back_inserter(rows));
     }
     if (rows.size() == before && settings_.implementations.empty()) {
       Row nobody = blank_row(c, cache, "");
@@ -244,11 +274,42 @@ void Runner::prepare(const Case& c, std::vector<Row>& rows) {
   }
 }
 
-bool Runner::takes_part(const Implementation& implementation, Op op) const {
-  const auto& only = settings_.implementations;
-  return (only.empty() || std::find(only.begin(), only.end(), implementation.name) != only.end()) &&
-         (implementation.backend.empty() || implementation.backend == device_.facts().backend) &&
-         implementation.offers(op, device_);
+/// The implementation's variants, what the tuning run found fastest before the default.
+std::vector<std::string> Runner::variants(Row& row, const Implementation& implementation) {
+  std::vector<std::string> names = implementation.variants(row.what, device_);
+  const auto tuned = tuned_variant(settings_.tuning, row.record);
+  if (!tuned) return names;
+  const auto at = std::find(names.begin(), names.end(), *tuned);
+  row.add_note(fmt::format("the tuning run's {} is {}", *tuned,
+                           at == names.end() ? "not offered here" : "taken first"));
+  if (at != names.end()) std::rotate(names.begin(), at, at + 1);
+  return names;
+}
+
+/// Leaves the first of the candidates and, where that is another, the fastest. The samples that
+/// chose are thrown away: by its own, the best of 16 equals reads 1 % fast.
+void Runner::choose(std::vector<Row>& candidates, double cap_s) {
+  Protocol protocol = settings_.protocol;
+  protocol.min_rounds = protocol.max_rounds = 5;
+  protocol.cap_s = cap_s;
+  measure(candidates, protocol);
+  std::size_t best = 0, timed = 0;
+  double best_s = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].series) continue;
+    ++timed;
+    const double time_s = roofline::median(candidates[i].series->round_medians());
+    candidates[i].series.reset();
+    if (!(time_s > 0 && time_s < best_s)) continue;
+    best = i;
+    best_s = time_s;
+  }
+  candidates[best].add_note(
+      fmt::format("fastest of {} variants, {} of which ran; chosen on other samples",
+                  candidates.size(), timed));
+  candidates[best].beside_default = best > 0;
+  if (best > 1) std::swap(candidates[1], candidates[best]);
+  candidates.erase(candidates.begin() + (best > 0 ? 2 : 1), candidates.end());
 }
 
 Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
@@ -310,7 +371,7 @@ void Runner::make_ready(Row& row, const Implementation& implementation) {
   r.numerical_impl = row.work.numerical_impl;
   r.scale_mode = row.work.scale_mode;
   r.fast_accumulation = row.work.fast_accumulation;
-  r.note = row.work.note;
+  row.add_note(row.work.note);
   const Verification v = verify(row.what, row.work, *row.operands, device_);
   if (row.what.op == Op::empty) return;  // has no output
   r.error_metric = v.metric;
@@ -320,9 +381,7 @@ void Runner::make_ready(Row& row, const Implementation& implementation) {
   check(row.what, v);
 }
 
-void Runner::measure(std::vector<Row>& rows, double cap_s) {
-  Protocol protocol = settings_.protocol;
-  protocol.cap_s = cap_s;
+void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   std::vector<Series> group;
   std::vector<Row*> measured;
   bool warm = true;
@@ -361,12 +420,16 @@ void Runner::judge(Row& row, const Row* companion) {
   set_telemetry(r, *row.series);
   const double time_s = *r.time_median_s;
   if (!(time_s > 0) || !std::isfinite(time_s)) {
-    const std::string note =
-        fmt::format("no valid time: the median of {} samples is {} s", *r.samples, time_s);
+    const std::string note = fmt::format(
+        "no valid time: the median of {} samples is {} s; the kernel did not run, or "
+        "the timer failed",
+        *r.samples, time_s);
     r.time_median_s.reset();
     return row.end(Status::failed, note);
   }
   if (!(noise(*row.series) <= settings_.protocol.max_noise)) r.status = Status::noisy;
+  row.add_note(settings_.note);
+  row.add_note(trend(*row.series));
 
   const auto cost = roofline::cost(row.what);
   if (cost.flops.value > 0) r.achieved_flops_per_s = cost.flops.value / time_s;
@@ -392,7 +455,13 @@ void Runner::judge(Row& row, const Row* companion) {
     const auto beside = roofline::cost(companion->what);
     const roofline::Ratio work =
         beside.flops.value > 0 ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
-    r.fraction_of_measured_roof = work.value * paired_ratio(*companion->series, *row.series);
+    const roofline::Estimate ratio =
+        roofline::paired_ratio(companion->series->round_medians(), row.series->round_medians());
+    r.fraction_of_measured_roof = work.value * ratio.value;
+    if (ratio.interval) {
+      r.fraction_of_measured_roof_low = work.value * ratio.interval->low;
+      r.fraction_of_measured_roof_high = work.value * ratio.interval->high;
+    }
   } else if (placing.measured_roof_time && placing.measured_roof_time->value > 0) {
     r.fraction_of_measured_roof = placing.measured_roof_time->value / time_s;
   }
@@ -413,8 +482,18 @@ void Runner::judge(Row& row, const Row* companion) {
   });
   if (const auto cause = faster_than_light(
           r, r.cache == "cold" && past_cache && reads ? pins : nullptr, fastest)) {
-    row.record.status = Status::above_roof;
-    row.record.note = *cause;
+    r.status = Status::above_roof;
+    row.add_note(*cause);
+  }
+  // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
+  // below, and by more than a better loop than the roof's own gains.
+  constexpr double kCpuMargin = 1.1;
+  if (r.fraction_of_measured_roof_low && *r.fraction_of_measured_roof_low > kCpuMargin) {
+    r.status = Status::above_roof;
+    row.add_note(
+        fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
+                    "came from the cache, or the roof kernel is slow",
+                    *r.fraction_of_measured_roof, *r.fraction_of_measured_roof_low));
   }
 }
 

@@ -23,7 +23,9 @@ struct Settings {
   std::vector<std::string> implementations;  // empty for all
   std::vector<std::string> caches = {"cold"};
   Data data;
-  std::size_t candidates = 1;  // variants of each implementation
+  std::size_t candidates = 1;            // variants of each implementation that are tried
+  std::vector<roofline::Record> tuning;  // of another run: what was fastest there comes first
+  std::string note;                      // of every row that is measured
   Protocol protocol;
   double budget_s = 60;      // of the whole run, shared out among the groups that are left
   bool hard_budget = false;  // groups that it leaves no time for are skipped, not hurried
@@ -53,13 +55,15 @@ class Runner {
   struct Row;
 
   static void attempt(Row& row, const std::function<void()>& step);
-  void prepare(const roofline::Case& c, std::vector<Row>& rows);
-  bool takes_part(const Implementation& implementation, roofline::Op op) const;
+  void prepare(const roofline::Case& c, std::size_t candidates, double cap_s,
+               std::vector<Row>& rows);
+  std::vector<std::string> variants(Row& row, const Implementation& implementation);
+  void choose(std::vector<Row>& candidates, double cap_s);
   Row blank_row(const roofline::Case& c, const std::string& cache,
                 std::string_view implementation) const;
   std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies);
   void make_ready(Row& row, const Implementation& implementation);
-  void measure(std::vector<Row>& rows, double cap_s);
+  void measure(std::vector<Row>& rows, Protocol protocol);
   void judge(Row& row, const Row* companion);
   void add_roof(const Row& row);
   void publish(Row& row);

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <random>
 #include <stdexcept>
 
@@ -212,6 +214,166 @@ TEST_F(RunnerTest, AMigSliceHasNoSheetAndNoMfu) {
   const Record r = runner.run({"relu", {kRelu}}, 0).at(0);
   EXPECT_FALSE(r.mfu);
   EXPECT_NE(r.roof_kind, Kind::datasheet);
+}
+
+// ---- variants: a relu whose policies take, or do, what the test says; and the copy beside it ----
+
+const char* launched_policy = "";
+
+const kernels::Kernel& real_kernel(const std::string& op) {
+  const auto all = kernels::cpu_kernels();
+  return *std::find_if(all.begin(), all.end(), [&](const kernels::Kernel& k) {
+    return k.op == op && k.dtype == std::string("fp32");
+  });
+}
+
+void launch_planted(const char* op, const kernels::Operands& o, const kernels::Policy& policy,
+                    const kernels::Queue& queue) {
+  launched_policy = policy.name;
+  if (policy.name == std::string("throws")) throw std::runtime_error("too many registers");
+  const kernels::Kernel& real = real_kernel(op);
+  real.launch(o, real.policies.front(), queue);
+  if (policy.name == std::string("wrong")) static_cast<float*>(o.out)[o.n - 1] = -1;
+}
+
+std::size_t no_workspace(const kernels::Operands&, const kernels::Policy&, const kernels::Queue&) {
+  return 0;
+}
+
+class PlantedDevice : public FakeDevice {
+ public:
+  using FakeDevice::FakeDevice;
+  std::map<std::string, double> policy_s = {
+      {"first", 1e-3}, {"slow", 3e-3}, {"best", 8e-4}, {"throws", 1e-6}, {"wrong", 1e-6}};
+  double fresh_best_s = 8e-4;  // of "best", from its second capture on
+  std::vector<kernels::Policy> policies = {
+      {.name = "first"}, {.name = "throws"}, {.name = "slow"}, {.name = "wrong"}, {.name = "best"}};
+
+  std::span<const kernels::Kernel> kernels() const override {
+    if (!table_.empty()) return table_;
+    table_ = {{"relu", "fp32", policies, &no_workspace,
+               [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
+                 launch_planted("relu", o, p, q);
+               }},
+              {"copy", "fp32", copy_policies_, &no_workspace,
+               [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
+                 launch_planted("copy", o, p, q);
+               }}};
+    return table_;
+  }
+  Timed timed(const std::function<void(int)>& launch, int copies, int launches) override {
+    launch(0);
+    const std::string policy = launched_policy;
+    const Timed plain = FakeDevice::timed(launch, copies, launches);
+    const bool fresh = policy == "best" && ++captures_of_best_ > 2;  // one launch, then a sample
+    return {launches, [this, plain, policy, fresh] {
+              time_s = [&](int) { return fresh ? fresh_best_s : policy_s[policy]; };
+              return plain.run_s();
+            }};
+  }
+
+ private:
+  mutable std::vector<kernels::Kernel> table_;
+  std::vector<kernels::Policy> copy_policies_ = {{.name = "copy"}};
+  int captures_of_best_ = 0;
+};
+
+class Variants : public RunnerTest {
+ protected:
+  std::vector<Record> run_with(const Settings& settings) {
+    Runner runner(planted_, folder_, settings, interrupted_);
+    return runner.run({"relu", {kRelu}}, 0);
+  }
+  static Settings all_candidates() {
+    Settings settings;
+    settings.candidates = 1000;
+    return settings;
+  }
+  PlantedDevice planted_{h100()};
+};
+
+TEST_F(Variants, TheFirstAndTheFastestThatIsRightAreRows) {
+  const auto rows = run_with(all_candidates());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].variant, "first");
+  EXPECT_EQ(rows[1].variant, "best");
+  EXPECT_EQ(rows[1].status, Status::ok);
+  EXPECT_NE(rows[1].note.find("fastest of 5 variants, 3 of which ran"), std::string::npos)
+      << rows[1].note;
+  EXPECT_NE(rows[1].note.find("0.8000 (0.8000 to 0.8000) of the first"), std::string::npos)
+      << rows[1].note;
+}
+
+TEST_F(Variants, TheFastestIsReportedFromFreshSamples) {
+  planted_.fresh_best_s = 2e-3;  // it was luck
+  EXPECT_NEAR(*run_with(all_candidates()).at(1).time_median_s, 2e-3, 1e-12);
+}
+
+TEST_F(Variants, OneRowWhereTheFirstIsTheFastest) {
+  planted_.policy_s["first"] = 5e-4;
+  const auto rows = run_with(all_candidates());
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].variant, "first");
+  EXPECT_NE(rows[0].note.find("fastest of 5"), std::string::npos) << rows[0].note;
+}
+
+TEST_F(Variants, AFirstThatFailsIsARowBesideTheFastest) {
+  std::swap(planted_.policies[0], planted_.policies[1]);
+  const auto rows = run_with(all_candidates());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].status, Status::failed);
+  EXPECT_EQ(rows[0].note, "too many registers");
+  EXPECT_EQ(rows[1].variant, "best");
+}
+
+TEST_F(Variants, SlowOnesAreTriedForABoundedTime) {
+  for (auto& [policy, time_s] : planted_.policy_s) time_s = 100;
+  planted_.fresh_best_s = 100;
+  run_with(all_candidates());
+  // A first launch, a settling and a sample of each of 3, then the same of at most 2: 15 launches.
+  EXPECT_LE(planted_.now_s(), 15 * 100);
+}
+
+TEST_F(Variants, ATuningRunsFastestComesFirst) {
+  Settings settings;
+  settings.tuning = {{.what = kRelu,
+                      .implementation = "ours",
+                      .variant = "best",
+                      .cache = "cold",
+                      .achieved_bytes_per_s = 1}};
+  const auto rows = run_with(settings);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].variant, "best");
+  EXPECT_EQ(rows[0].note, "the tuning run's best is taken first");
+  settings.tuning[0].variant = "gone";
+  EXPECT_EQ(run_with(settings).at(0).variant, "first");
+  EXPECT_EQ(run_with(settings).at(0).note, "the tuning run's gone is not offered here");
+}
+
+TEST_F(Variants, ACpuRowFarPastItsRoofKernelIsAboveRoof) {
+  roofline::DeviceFacts cpu{.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14};
+  const struct {
+    double copy_s;
+    Status status;
+  } rows[] = {{1.05e-3, Status::ok}, {1.5e-3, Status::above_roof}};
+  for (const auto& [copy_s, status] : rows) {
+    PlantedDevice device(cpu);
+    device.policy_s["copy"] = copy_s;
+    Runner runner(device, folder_, {}, interrupted_);
+    const Record r = runner.run({"relu", {kRelu}}, 0).at(0);
+    EXPECT_EQ(r.status, status) << r.note;
+    EXPECT_NEAR(*r.fraction_of_measured_roof, copy_s / 1e-3, 1e-9);
+    EXPECT_NEAR(*r.fraction_of_measured_roof_low, copy_s / 1e-3, 1e-9);
+  }
+}
+
+TEST_F(RunnerTest, ASlowingRowAndAProfilerAreNamedInTheNote) {
+  Settings settings;
+  settings.note = "measured under a profiler";
+  device_.time_s = [](int i) { return 1e-3 * (1 + i * 1e-3); };
+  Runner runner(device_, folder_, settings, interrupted_);
+  const Record r = runner.run({"relu", {kRelu}}, 0).at(0);
+  EXPECT_TRUE(r.note.starts_with("measured under a profiler; slowed down by ")) << r.note;
 }
 
 TEST(RoofCompanion, HasTheSameAccessAndTraffic) {

@@ -41,6 +41,16 @@ double noise(const Series& series) {
   return relative >= 0 ? relative : std::numeric_limits<double>::infinity();
 }
 
+std::optional<double> slowdown(const Series& series) {
+  const std::vector<double> medians = series.round_medians();
+  const std::size_t third = medians.size() / 3;
+  if (third == 0) return std::nullopt;
+  const std::span<const double> first(medians.data(), third),
+      last(&medians[medians.size() - third], third);
+  if (!(*std::ranges::max_element(first) < *std::ranges::min_element(last))) return std::nullopt;
+  return roofline::median(last) / roofline::median(first) - 1;
+}
+
 int launches_for(double sample_s, double launch_s) {
   constexpr double kMost = 10000;  // of a launch below 20 ns, which is an empty one
   if (!(launch_s > 0)) return 1;

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,10 @@ struct Series {
 /// Half-width of the interval for the median, over round medians, relative to it. Infinite before
 /// there are rounds enough, or where a time is not a positive finite number.
 double noise(const Series& series);
+
+/// By what share the last third of the rounds is slower than the first, comparing medians, where
+/// every round of the last is slower than every one of the first; else nothing.
+std::optional<double> slowdown(const Series& series);
 
 /// How many launches make a sample of at least `sample_s`, if one takes `launch_s`.
 int launches_for(double sample_s, double launch_s);

@@ -129,5 +129,19 @@ TEST(LaunchesFor, MakesASampleLongEnough) {
   EXPECT_EQ(launches_for(200e-6, std::nan("")), 1);
 }
 
+TEST(Slowdown, IsThatOfTheLastThirdOverTheFirst) {
+  const auto of = [](const std::vector<double>& rounds) {
+    Series series;
+    for (std::size_t i = 0; i < rounds.size(); ++i) {
+      series.samples.push_back({static_cast<int>(i), rounds[i]});
+    }
+    return slowdown(series);
+  };
+  EXPECT_NEAR(of({1.0, 1.0, 1.1, 1.1, 1.2, 1.2}).value(), 0.2, 1e-12);
+  EXPECT_FALSE(of({1.0, 1.0, 1.0, 1.0, 1.0, 1.2})) << "one round is no trend";
+  EXPECT_FALSE(of({1.2, 1.2, 1.1, 1.1, 1.0, 1.0})) << "nor is a speed-up";
+  EXPECT_FALSE(of({1.0, 2.0}));
+}
+
 }  // namespace
 }  // namespace bench
