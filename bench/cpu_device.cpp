@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "bench/device.h"
 
@@ -93,6 +95,13 @@ class CpuDevice : public Device {
               }
               return now_s() - start;
             }};
+  }
+
+  std::map<std::string, std::string> environment() override {
+    constexpr std::string_view kBindings[] = {"false", "true", "primary", "close", "spread"};
+    const auto binding = static_cast<std::size_t>(omp_get_proc_bind());
+    return {
+        {"threads_bound", std::string(binding < std::size(kBindings) ? kBindings[binding] : "")}};
   }
 
   double now_s() const override {

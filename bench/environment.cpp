@@ -5,6 +5,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
@@ -18,8 +21,40 @@ namespace {
 using nlohmann::json;
 
 /// Variables that change what is measured, or where.
-constexpr std::string_view kPrefixes[] = {"CUDA_", "CUBLAS", "NVIDIA_", "OMP_",     "GOMP_",
-                                          "KMP_",  "DNNL_",  "ONEDNN_", "SLURM_JOB"};
+constexpr std::string_view kPrefixes[] = {"CUDA_", "CUBLAS",      "NVIDIA_", "OMP_",      "GOMP_",
+                                          "KMP_",  "DNNL_",       "ONEDNN_", "SLURM_JOB", "LD_",
+                                          "NSYS_", "NV_COMPUTE_", "NV_TPS_"};
+
+/// Variables that Nsight Systems and Nsight Compute give to what they watch. (NV_ alone is no sign:
+/// CUDA's container images set NV_CUDA_LIB_VERSION and more.)
+constexpr std::string_view kProfilers[] = {"NSYS_", "CUDA_INJECTION64_PATH", "NV_COMPUTE_",
+                                           "NV_TPS_"};
+/// Parts of the names of libraries that profilers preload.
+constexpr std::string_view kPreloaded[] = {"nsys",         "nsight",    "Nsight",
+                                           "TreeLauncher", "injection", "Injection",
+                                           "vtune",        "rocprof",   "valgrind"};
+
+/// The first line of a file, or null where there is none to read: what a container or a virtual
+/// machine hides.
+json first_line(const char* path) {
+  std::ifstream in(path);
+  std::string line;
+  return std::getline(in, line) ? json(line) : json(nullptr);
+}
+
+/// Whether a hypervisor runs this machine, as the CPU says; null where it does not say.
+json hypervisor() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("flags")) return line.find(" hypervisor") != std::string::npos;
+  }
+  return nullptr;
+}
+
+json load_average() {
+  double load = 0;
+  return getloadavg(&load, 1) == 1 ? json(load) : json(nullptr);
+}
 
 json relevant_variables() {
   json found = json::object();
@@ -86,7 +121,14 @@ json environment(Device& device, const std::string& run_id, const std::string& c
            {{"name", system.nodename},
             {"system", fmt::format("{} {}", system.sysname, system.release)},
             {"machine", system.machine},
-            {"affinity", affinity()}}},
+            {"affinity", affinity()},
+            {"load_average", load_average()},
+            {"hypervisor", hypervisor()},
+            {"vendor", first_line("/sys/class/dmi/id/sys_vendor")},
+            {"product", first_line("/sys/class/dmi/id/product_name")},
+            {"cpu_limit", first_line("/sys/fs/cgroup/cpu.max")},
+            {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
+            {"transparent_huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")}}},
           {"build",
            {{"version", ROOFLINE_VERSION},
             {"commit", kCommit},
@@ -95,6 +137,20 @@ json environment(Device& device, const std::string& run_id, const std::string& c
             {"build_type", kBuildType},
             {"cuda_architectures", kCudaArchitectures}}},
           {"variables", relevant_variables()}};
+}
+
+std::string profiler_variable() {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view variable = text.substr(0, text.find('='));
+    const auto starts = [&](std::string_view prefix) { return variable.starts_with(prefix); };
+    const auto holds = [&](std::string_view part) { return text.find(part) != text.npos; };
+    if (std::ranges::any_of(kProfilers, starts) ||
+        (variable == "LD_PRELOAD" && std::ranges::any_of(kPreloaded, holds))) {
+      return std::string(variable);
+    }
+  }
+  return "";
 }
 
 }  // namespace bench

@@ -12,4 +12,8 @@ namespace bench {
 nlohmann::json environment(Device& device, const std::string& run_id,
                            const std::string& command_line, const std::string& outcome);
 
+/// The environment variable by which a profiler shows itself, or that would load one; empty for
+/// none. Its runs are slower, and may hold the clocks down.
+std::string profiler_variable();
+
 }  // namespace bench
