@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/dry_run.h"
 #include "bench/environment.h"
 #include "bench/options.h"
 #include "bench/run_folder.h"
 #include "bench/runner.h"
 #include "bench/suite.h"
 #include "roofline/report.h"
+#include "roofline/run.h"
 #include "roofline/spec.h"
 
 namespace bench {
@@ -105,13 +107,17 @@ std::string context_line(const Device& device, const Options& options, std::size
                      f.memory_bytes / (1 << 30), options.suite, groups, options.settings.budget_s);
 }
 
-void dry_run(const std::vector<Group>& groups, Device& device, const std::string& command_line) {
-  for (const Group& g : groups) fmt::print("{}\n", g.name);
-  fmt::print("{}\n", environment(device, "", command_line, "dry run").dump(2));
+/// What would be measured, then the environment in which.
+void print_dry_run(const Options& options, const std::vector<Group>& groups, Device& device,
+                   const std::string& command_line) {
+  fmt::print("{}\n{}\n",
+             to_text(dry_run(groups, options.settings, device), roofline::OutputFormat::table),
+             environment(device, "", command_line, "dry run").dump(2));
 }
 
 /// What Google Benchmark prints of a group: its first measured row, and what became of the others.
-void describe(benchmark::State& state, const std::vector<Record>& records) {
+/// Returns its label.
+std::string describe(benchmark::State& state, const std::vector<Record>& records) {
   double time_s = 0;
   std::string label;
   for (const Record& r : records) {
@@ -136,6 +142,7 @@ void describe(benchmark::State& state, const std::vector<Record>& records) {
   }
   state.SetLabel(label);
   for (auto _ : state) state.SetIterationTime(time_s);
+  return label;
 }
 
 int exit_code(const Options& options, const std::vector<Record>& records) {
@@ -157,11 +164,19 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   Runner runner(device, folder, options.settings, interrupted);
 
   std::string fatal;  // what ended the run
+  std::string last;   // result
   std::size_t left = groups.size();
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const double started_s = device.now_s();
   for (const Group& g : groups) {
     benchmark::RegisterBenchmark(
         g.name.c_str(),
         [&](benchmark::State& state) {
+          if (terminal) {  // back to the line's start, and clear what was there
+            fmt::print(stderr, "\r\x1b[K{}\r",
+                       status_line(groups.size() - left + 1, groups.size(), g.name,
+                                   device.now_s() - started_s, options.settings.budget_s, last));
+          }
           --left;
           std::vector<Record> records;
           if (fatal.empty() && !interrupted) {
@@ -171,7 +186,8 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
               fatal = e.what();
             }
           }
-          describe(state, records);
+          if (terminal) fmt::print(stderr, "\x1b[K");
+          last = describe(state, records);
         })
         ->Iterations(1)
         ->UseManualTime()
@@ -230,6 +246,10 @@ int run(int argc, char** argv) {
   }
   const std::vector<Group> groups = choose_groups(options, *device);
   apply_device_defaults(options, *device);
+  if (options.tuning) options.settings.tuning = roofline::read_run(*options.tuning).records;
+  if (const std::string variable = profiler_variable(); !variable.empty()) {
+    options.settings.note = fmt::format("measured under a profiler ({} is set)", variable);
+  }
   const std::string command_line =
       fmt::format("{}", fmt::join(std::vector<std::string>(argv, argv + argc), " "));
 
@@ -245,7 +265,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   if (options.dry_run) {
-    dry_run(groups, *device, command_line);
+    print_dry_run(options, groups, *device, command_line);
     return 0;
   }
   return measure(options, groups, *device, command_line);
