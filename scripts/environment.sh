@@ -43,8 +43,8 @@ gpu_is_visible() {
   compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]
 }
 
-# build target...: one at a time in one folder, also where two nodes share it.
-build() {
+# build_targets name...: one at a time in one folder, also where two nodes share it.
+build_targets() {
   mkdir -p "$build"
   (
     flock 9

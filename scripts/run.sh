@@ -27,7 +27,7 @@ scripts=$(dirname "$0")
 if $setup; then "$scripts/setup.sh" >&2; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
-build roofline_bench roofline >&2
+build_targets roofline_bench roofline >&2
 
 if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! $cpu_asked; then
   echo "run.sh: this looks like a login node (srun, no job, no GPU): built, not measured. Measure with" >&2

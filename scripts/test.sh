@@ -24,7 +24,7 @@ scripts=$(dirname "$0")
 if $setup; then "$scripts/setup.sh" --tests; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
-build all
+build_targets all
 
 code=0
 ctest --preset "$preset" --output-junit tests.xml "${arguments[@]}" || code=$?
