@@ -30,8 +30,7 @@ Prediction predict(const Case& c, const Device& device) {
   }
   const double each_per_s = 10e9 * device.facts().processors;
   const auto cost = roofline::cost(c);
-  return {std::max(cost.bytes().value, cost.flops.value) / each_per_s,
-          "a guess: 10 GB/s, 10 GFLOP/s a processor"};
+  return {std::max(cost.bytes().value, cost.flops.value) / each_per_s, "guess"};
 }
 
 }  // namespace
@@ -55,6 +54,7 @@ roofline::Table dry_run(std::span<const Group> groups, const Settings& settings,
       }
     }
   }
+  table.notes.push_back("guess: 10 GB/s or 10 GFLOP/s a processor, where roofs are only measured");
   table.notes.push_back(
       fmt::format("{} groups, measured in at most {:.0f} s", groups.size(), settings.budget_s));
   return table;

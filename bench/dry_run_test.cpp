@@ -44,7 +44,7 @@ TEST(DryRun, GuessesForADeviceWithoutRoofs) {
   const roofline::Table table = dry_run(kGroups, {}, device);
   // 8 MiB over 2 x 10 GB/s.
   EXPECT_NEAR(std::get<double>(cell(table, 0, "predicted_us")), 8 * (1 << 20) / 2e4, 1e-9);
-  EXPECT_TRUE(std::get<std::string>(cell(table, 0, "from")).starts_with("a guess"));
+  EXPECT_EQ(cell(table, 0, "from"), Cell(std::string("guess")));
 }
 
 TEST(StatusLine, SaysWhereItIsAndWhatIsLeft) {
