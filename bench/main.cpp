@@ -221,9 +221,10 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   return exit_code(options, runner.records());
 }
 
-void apply_device_defaults(Options& options, const Device& device) {
+void apply_defaults(Options& options, const Device& device) {
   const bool cpu = device.facts().backend == "cpu";
   if (!options.max_noise_given) options.settings.protocol.max_noise = cpu ? 0.02 : 0.005;
+  if (!options.cache_given) options.settings.caches = caches(default_cache(options.suite));
   if (!options.settings.hard_budget)
     options.settings.budget_s = default_budget_s(options.suite, cpu);
 }
@@ -245,7 +246,7 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "roofline_bench: {}\n", note);
   }
   const std::vector<Group> groups = choose_groups(options, *device);
-  apply_device_defaults(options, *device);
+  apply_defaults(options, *device);
   if (options.tuning) options.settings.tuning = roofline::read_run(*options.tuning).records;
   if (const std::string variable = profiler_variable(); !variable.empty()) {
     options.settings.note = fmt::format("measured under a profiler ({} is set)", variable);

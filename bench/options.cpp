@@ -78,6 +78,11 @@ std::optional<roofline::Dtype> parse_benchmark_dtype(std::string_view name) {
 
 }  // namespace
 
+std::vector<std::string> caches(std::string_view choice) {
+  if (choice == "both") return {"cold", "hot"};
+  return {std::string(choice)};
+}
+
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   Options options;
   std::vector<std::string> rest;
@@ -107,7 +112,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   app.add_option(
       "--bytes", bytes,
       "that a launch of a suite's bandwidth rows moves, as 64MiB [1GiB on cuda, 256MiB]");
-  app.add_option("--cache", cache, "cold, hot or both")->capture_default_str();
+  auto* const cached = app.add_option("--cache", cache, "cold, hot or both [cold; both in ramp]");
   app.add_option("--data", data, "normal, uniform, integers, ones or zeros")->capture_default_str();
   app.add_option("--seed", options.settings.data.seed, "of the inputs")->capture_default_str();
   app.add_option("--candidates", candidates,
@@ -157,8 +162,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   if (cache != "cold" && cache != "hot" && cache != "both") {
     throw UsageError(fmt::format("--cache={}: expected cold, hot or both", cache));
   }
-  options.settings.caches =
-      cache == "both" ? std::vector<std::string>{"cold", "hot"} : std::vector<std::string>{cache};
+  options.cache_given = cached->count() > 0;
+  options.settings.caches = caches(cache);
   const auto kind = parse_input_kind(data);
   if (!kind) {
     throw UsageError(

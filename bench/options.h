@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/runner.h"
@@ -23,12 +24,16 @@ struct Options {
   Request request;
   std::optional<std::int64_t> moved_bytes;  // by one launch of a suite's bandwidth rows
   Settings settings;
-  bool max_noise_given = false;  // else the device's default; likewise settings.hard_budget
+  // Else the default of the device or of the suite; likewise settings.hard_budget.
+  bool max_noise_given = false, cache_given = false;
   std::optional<std::filesystem::path> tuning;  // another run, for settings.tuning
   std::optional<std::filesystem::path> out;
   bool dry_run = false;
   std::vector<std::string> benchmark_flags;  // honoured --benchmark_* flags, as given
 };
+
+/// "both" is cold and hot.
+std::vector<std::string> caches(std::string_view choice);
 
 /// Throws UsageError. `--help` and `--version` print and return nothing.
 std::optional<Options> parse_options(int argc, const char* const* argv);

@@ -229,7 +229,7 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));
     }
     if (interrupted_ && !row.record.time_median_s && row.runs()) continue;  // nothing to save
-    publish(row);
+    publish(row, group.measures_roof);
     written.push_back(row.record);
   }
   if (fatal) std::rethrow_exception(fatal);
@@ -531,11 +531,12 @@ void Runner::add_roof(const Row& row) {
   folder_.write(roof);
 }
 
-void Runner::publish(Row& row) {
+void Runner::publish(Row& row, bool measures_roof) {
   folder_.write(row.record, row.series ? std::span<const Sample>(row.series->samples)
                                        : std::span<const Sample>());
   records_.push_back(row.record);
-  add_roof(row);
+  // A cold row of any other size is none: near the cache's, what it leaves unwritten flatters it.
+  if (measures_roof || row.level == Level::cache) add_roof(row);
 }
 
 void Runner::write_gemm_roofs() {

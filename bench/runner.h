@@ -66,7 +66,7 @@ class Runner {
   void measure(std::vector<Row>& rows, Protocol protocol);
   void judge(Row& row, const Row* companion);
   void add_roof(const Row& row);
-  void publish(Row& row);
+  void publish(Row& row, bool measures_roof);
 
   Device& device_;
   RunFolder& folder_;

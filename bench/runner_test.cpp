@@ -48,7 +48,7 @@ class RunnerTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_.path()); }
 
   std::vector<Record> run(const std::vector<Case>& cases) {
-    return runner_.run({name(cases.front()), cases}, 0);
+    return runner_.run({name(cases.front()), cases, true}, 0);
   }
   Record run_one(const Case& c) { return run({c}).at(0); }
 
@@ -92,6 +92,12 @@ TEST_F(RunnerTest, MeasuresARoofAndHoldsLaterRowsAgainstIt) {
   EXPECT_NEAR(*run_one(kRelu).fraction_of_measured_roof, 0.75, 1e-9);
   const roofline::Run read = roofline::read_run(folder_.path());
   EXPECT_EQ(read.roofs.back().name, "fma_fp32");
+}
+
+TEST_F(RunnerTest, ACopyOfAnotherSizeIsNoRoof) {
+  device_.time_s = [](int) { return at_fraction_of_hbm(kCopy, 0.8); };
+  runner_.run({"copy", {kCopy}}, 0);
+  for (const roofline::Roof& r : runner_.roofs()) EXPECT_NE(r.kind, Kind::measured) << r.name;
 }
 
 TEST_F(RunnerTest, FasterThanThePinsIsAboveRoofWithACause) {

@@ -134,6 +134,20 @@ std::vector<Group> ridge(const Machine& machine) {
   return groups;
 }
 
+/// Bandwidth over size, cold and hot: from the cost of a launch to the plateaus of the cache and of
+/// the memory.
+std::vector<Group> ramp(const Machine& machine) {
+  std::vector<Group> groups;
+  add_roofs(groups, machine);
+  const double most = (machine.is_cpu ? 1 : 4) * machine.moved_bytes;  // 4 GiB on a GPU
+  for (const Op op : {Op::read, Op::copy}) {
+    for (double bytes = 1 << 16; bytes <= most; bytes *= 2) {
+      groups.push_back(group({of_size(op, Dtype::fp32, bytes)}));
+    }
+  }
+  return unique(std::move(groups));
+}
+
 /// Named default_ for the language's sake.
 std::vector<Group> default_(const Machine& machine) {
   std::vector<Group> groups = quick(machine);
@@ -156,12 +170,14 @@ struct Suite {
   std::string_view name;
   std::vector<Group> (*make)(const Machine& machine);
   double cuda_budget_s, cpu_budget_s;
+  std::string_view cache = "cold";
 };
 
 constexpr Suite kSuites[] = {
     {"quick", &quick, 45, 40},
     {"default", &default_, 240, 120},
     {"ridge", &ridge, 180, 180},
+    {"ramp", &ramp, 180, 120, "both"},
 };
 
 const Suite& find(std::string_view name) {
@@ -230,6 +246,8 @@ std::vector<std::string_view> suite_names() {
 double default_budget_s(std::string_view suite, bool cpu) {
   return cpu ? find(suite).cpu_budget_s : find(suite).cuda_budget_s;
 }
+
+std::string_view default_cache(std::string_view suite) { return find(suite).cache; }
 
 double default_moved_bytes(const roofline::DeviceFacts& device) {
   return device.backend == "cpu" ? 256.0 * (1 << 20) : 1024.0 * (1 << 20);

@@ -26,6 +26,9 @@ std::vector<std::string_view> suite_names();
 /// Seconds that a run of it takes at most, unless the user says otherwise.
 double default_budget_s(std::string_view suite, bool cpu);
 
+/// "cold", "hot" or "both", unless the user says otherwise.
+std::string_view default_cache(std::string_view suite);
+
 /// Bytes that one launch of a bandwidth row moves: far past any cache, and long enough that the
 /// ramps at both ends of a launch are below 1 % (H200: 512 MiB reach 79 % of the roof, 1 GiB 92 %).
 double default_moved_bytes(const roofline::DeviceFacts& device);

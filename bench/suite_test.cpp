@@ -63,6 +63,23 @@ TEST(RidgeSuite, SweepsOneLayerFromDecodeToPrefill) {
   EXPECT_EQ(bf16.back(), "gemm/bf16/4096x16896x16384");
 }
 
+TEST(RampSuite, DoublesFrom64KiBTo4GiBOrTheCpusSize) {
+  const auto sizes = [](const roofline::DeviceFacts& device) {
+    std::set<double> bytes;
+    for (const Group& g : make("ramp", device)) {
+      if (g.cases[0].op == Op::copy) bytes.insert(cost(g.cases[0]).bytes().value);
+    }
+    return bytes;
+  };
+  const auto gpu = sizes(kGpu), cpu = sizes(kCpu);
+  EXPECT_EQ(gpu.size(), 17U);  // 2^16 ... 2^32
+  EXPECT_EQ(*gpu.begin(), 1 << 16);
+  EXPECT_EQ(*gpu.rbegin(), 4.0 * (1 << 30));
+  EXPECT_EQ(cpu.size(), 13U);  // 2^16 ... 2^28
+  EXPECT_EQ(default_cache("ramp"), "both");
+  EXPECT_EQ(default_cache("quick"), "cold");
+}
+
 TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
   for (const auto& device : {kCpu, kGpu}) {
     const auto groups = make("default", device);
