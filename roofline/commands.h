@@ -13,10 +13,12 @@ Command add_dtype_command(CLI::App& app);
 Command add_plan_command(CLI::App& app);
 Command add_report_command(CLI::App& app);
 Command add_compare_command(CLI::App& app);
+Command add_validate_command(CLI::App& app);
 
 inline constexpr Command (*kCommands[])(CLI::App&) = {
-    add_specs_command, add_peaks_command, add_ops_command,    add_einsum_command,
-    add_dtype_command, add_plan_command,  add_report_command, add_compare_command,
+    add_specs_command,  add_peaks_command,   add_ops_command,
+    add_einsum_command, add_dtype_command,   add_plan_command,
+    add_report_command, add_compare_command, add_validate_command,
 };
 
 }  // namespace roofline

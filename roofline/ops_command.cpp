@@ -4,6 +4,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "roofline/claims.h"
 #include "roofline/commands.h"
 #include "roofline/roof_options.h"
 
@@ -25,25 +26,6 @@ constexpr Sizes kSizes[] = {
 };
 constexpr Dtype kDtypes[] = {Dtype::fp32, Dtype::tf32,     Dtype::fp16,
                              Dtype::bf16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
-
-/// The lecture counts 2n - 1 FLOPs for n multiply-adds, and writes each output in the input's type.
-double lecture_intensity(const Case& c) {
-  const double s = bytes_per_element(c.a);
-  const auto m = static_cast<double>(c.m), n = static_cast<double>(c.n);
-  const auto k = static_cast<double>(c.k);
-  switch (c.op) {
-    case Op::relu:
-      return 1 / (2 * s);
-    case Op::gelu:
-      return 20 / (2 * s);
-    case Op::dot:
-      return (2 * n - 1) / (s * (2 * n + 1));
-    case Op::gemv:
-      return m * (2 * n - 1) / (s * (m * n + n + m));
-    default:
-      return m * n * (2 * k - 1) / (s * (m * k + k * n + m * n));
-  }
-}
 
 std::vector<Cell> row(const Case& c, bool lecture, Dtype dtype, const std::vector<Roof>& roofs) {
   const Cost work = cost(c);

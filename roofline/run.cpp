@@ -2,11 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <stdexcept>
+#include <utility>
+
+#include "roofline/csv.h"
+#include "roofline/statistics.h"
 
 namespace roofline {
 
@@ -31,6 +38,49 @@ Run read_run(const std::filesystem::path& path) {
   run.records = parse_measurements(read_file(measurements), measurements.string());
   run.roofs = parse_roofs(read_file(roofs), roofs.string());
   return run;
+}
+
+void read_rounds(Run& run) {
+  run.round_medians_s.assign(run.records.size(), {});
+  const std::filesystem::path path = run.folder / "samples.csv";
+  if (!std::filesystem::exists(path)) return;
+  const CsvTable table = parse_csv(read_file(path), path.string());
+  const auto column = [&](std::string_view name) {
+    const auto found = std::find(table.header.begin(), table.header.end(), name);
+    if (found == table.header.end()) {
+      throw std::runtime_error(fmt::format("{}:1: expected a column {}", path.string(), name));
+    }
+    return static_cast<std::size_t>(found - table.header.begin());
+  };
+  const std::size_t row = column("row"), round = column("round"), time_s = column("time_s");
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> times;  // of record and round
+  for (const CsvRow& line : table.rows) {
+    const auto number = [&]<typename Number>(std::size_t at, Number value) {
+      const std::string& text = line.fields[at];
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error != std::errc{} || end != text.data() + text.size()) {
+        throw std::runtime_error(fmt::format("{}:{}: {} is \"{}\", expected a number",
+                                             path.string(), line.line, table.header[at], text));
+      }
+      return value;
+    };
+    const auto record = number(row, std::size_t{});
+    if (record < 1 || record > run.records.size()) {
+      throw std::runtime_error(fmt::format("{}:{}: row is {}, measurements.csv has rows 1 to {}",
+                                           path.string(), line.line, record, run.records.size()));
+    }
+    times[{record - 1, number(round, std::size_t{})}].push_back(number(time_s, double{}));
+  }
+  for (const auto& [at, samples] : times) {
+    run.round_medians_s[at.first].push_back(median(samples));
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw std::runtime_error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
 }
 
 }  // namespace roofline
