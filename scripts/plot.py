@@ -2,8 +2,9 @@
 """Draws a run: its roofline, its size ramps or its ridge sweep, as RUN/<picture>.svg and .png.
 
 It draws what the files of the run say, fits nothing and needs no display; the same files give the
-same bytes. Exit codes: 0 drawn, 1 a picture could not be written, 2 wrong usage or nothing to draw,
-3 no matplotlib."""
+same bytes. The knee of a ridge sweep is drawn once `roofline validate RUN` has fitted it.
+Exit codes: 0 drawn, 1 a picture could not be written, 2 wrong usage or nothing to draw, 3 no
+matplotlib."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from run_files import Measurement, Run, RunError, positive, read_run
+from run_files import Measurement, RidgeFit, Run, RunError, positive, read_fits, read_run
 
 try:
     import matplotlib
@@ -142,7 +143,8 @@ def roofline(run: Run) -> Figure:
 
 
 def ridge(run: Run) -> Figure:
-    """The GEMMs that differ in M only, each labelled with its M, under the roofs of their types."""
+    """The GEMMs that differ in M only, each labelled with its M, under the roofs of their types,
+    with the fits that ridge.csv has."""
     sweeps = series(
         [m for m in run.measurements if drawable(m) and m.op == "gemm"],
         lambda m: (m.dtype, m.implementation, m.layout, m.n, m.k, m.batch, m.cache, m.data),
@@ -156,11 +158,15 @@ def ridge(run: Run) -> Figure:
     points = [p for sweep in sweeps for p in sweep]
     entries = [Entry(str(p.m), p, f"{p.op} {p.dtype}", achieved(p)) for p in points]
     sizes = ", ".join(dict.fromkeys(f"N×K = {p.n}×{p.k}" for p in points))
-    return under_roofs(run, f"GEMM over M, {sizes}", entries, sweeps)
+    return under_roofs(run, f"GEMM over M, {sizes}", entries, sweeps, read_fits(run.folder))
 
 
 def under_roofs(
-    run: Run, title: str, entries: Sequence[Entry], lines: Sequence[Sequence[Measurement]]
+    run: Run,
+    title: str,
+    entries: Sequence[Entry],
+    lines: Sequence[Sequence[Measurement]],
+    fits: Sequence[RidgeFit] = (),
 ) -> Figure:
     """Points at intensity and FLOP/s, under the roofs that bind one of them; `lines` join some."""
     points = [e.point for e in entries]
@@ -192,12 +198,38 @@ def under_roofs(
             linewidth=1,
             zorder=3,
         )
+        for fit in fits:
+            draw_fit(axes, labels, fit, line)
     for entry, x, y in zip(entries, xs, ys):
         axes.plot([x], [y], markersize=8, zorder=4, **marker(entry.point))
         if entry.point.status == "above_roof":
             axes.plot([x], [y], "o", markersize=16, color=ALARM, fillstyle="none", zorder=4)
         labels.beside(x, y, entry.label, TEXT_PT)
     return figure
+
+
+def draw_fit(axes: Axes, labels: Labels, fit: RidgeFit, sweep: Sequence[Measurement]) -> None:
+    """The two segments over the sweep that they were fitted to, and where they meet."""
+    first, last = sweep[0], sweep[-1]
+    same = (fit.dtype, fit.implementation, fit.n, fit.k)
+    knee, plateau = fit.knee_intensity_flops_per_byte, fit.plateau_flops_per_s
+    if same != (first.dtype, first.implementation, first.n, first.k):
+        return
+    if first.cache != "cold" or first.data != "normal" or not (knee and plateau and fit.slope):
+        return
+    start = plateau * (first.intensity / knee) ** fit.slope
+    colour = marker(first)["color"]
+    axes.plot(
+        [first.intensity, knee, last.intensity],
+        [start, plateau, plateau],
+        color=colour,
+        linewidth=1.4,
+        linestyle=(0, (4, 2)),
+        zorder=3,
+    )
+    axes.plot([knee], [plateau], "x", color=colour, markersize=9, zorder=5)
+    size = f", M = {significant(fit.knee_m, 3)}" if fit.knee_m else ""
+    labels.beside(knee, plateau, f"knee {significant(knee, 3)} FLOP/byte{size}", TEXT_PT)
 
 
 def ramp(run: Run) -> Figure:

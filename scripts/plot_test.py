@@ -24,7 +24,7 @@ from matplotlib.text import Text
 
 import plot
 from labels import Labels
-from run_files import Measurement, Roof, RunError, read_run
+from run_files import Measurement, RidgeFit, Roof, RunError, read_run
 from sheet import KEY, STYLE, WIDTH, si
 
 HERE = Path(__file__).resolve().parent
@@ -470,6 +470,9 @@ class PlotTest(unittest.TestCase):
         table = (HERE.parent / "roofline" / "record.cpp").read_text(encoding="utf-8")
         for field in (*dataclasses.fields(Measurement), *dataclasses.fields(Roof)):
             self.assertRegex(table, rf'\({field.name}\)|"{field.name}"')
+        fits = (HERE.parent / "roofline" / "ridge_fit.cpp").read_text(encoding="utf-8")
+        for field in dataclasses.fields(RidgeFit):
+            self.assertRegex(fits, rf'[",]{field.name}[,\\]')
 
     # ---- ramp and ridge
 
@@ -499,6 +502,32 @@ class PlotTest(unittest.TestCase):
         self.assertIn("ridge bf16: 295 FLOP/byte", said)
         self.assertEqual({"1", "64", "256"} - set(said), set())
         self.assertNotIn("2048", said)
+
+    def test_a_fit_is_drawn_over_its_own_sweep(self) -> None:
+        sweep = [
+            point("gemm", "bf16", ai, min(ai / 256, 1) * 6e14, m=m, n=999, k=77)
+            for m, ai in ((1, 1), (64, 64), (256, 256), (4096, 1024))
+        ]
+        self.write_run(sweep)
+        self.assertFalse([text for text in self.said("ridge") if "knee" in text])
+        fit: Cells = {
+            "dtype": "bf16",
+            "implementation": "cublaslt",
+            "n": 999,
+            "k": 77,
+            "knee_m": 300,
+            "knee_intensity_flops_per_byte": 256,
+            "plateau_flops_per_s": 6e14,
+            "slope": 0.5,
+        }
+        write_csv(self.run_folder / "ridge.csv", RidgeFit, [fit, {**fit, "dtype": "fp16"}])
+        self.assertEqual(self.said("ridge").count("knee 256 FLOP/byte, M = 300"), 1)
+        # At the first point, 1 / 256 of the knee: 6e14 / 256^0.5.
+        found = self.draw("ridge").findobj(Line2D)
+        lines = [points_of(line) for line in found if isinstance(line, Line2D)]
+        self.assertIn([(1, 6e14 / 16), (256, 6e14), (1024, 6e14)], lines)
+        write_csv(self.run_folder / "ridge.csv", RidgeFit, [])
+        self.assertEqual(self.plot("ridge")[0], 0)
 
     def test_rates_are_printed_as_on_data_sheets(self) -> None:
         for value, digits, text in (

@@ -123,6 +123,21 @@ class Roof:
 
 
 @dataclass(frozen=True)
+class RidgeFit:
+    """A row of ridge.csv, which `roofline validate` writes: FLOP/s rise with the intensity's power
+    `slope` up to the knee, and stay."""
+
+    dtype: str
+    implementation: str
+    n: int
+    k: int
+    knee_m: float | None
+    knee_intensity_flops_per_byte: float | None
+    plateau_flops_per_s: float | None
+    slope: float | None
+
+
+@dataclass(frozen=True)
 class Run:
     folder: Path
     measurements: list[Measurement]
@@ -191,8 +206,6 @@ def read_rows(path: Path, row_type: type[Row]) -> list[Row]:
             rows.append(row_type(**values))
     except csv.Error as error:
         raise RunError(f"{path}:{reader.line_num}: {error}") from error
-    if not rows:
-        raise RunError(f"{path}: no rows")
     return rows
 
 
@@ -202,6 +215,9 @@ def read_run(path: Path) -> Run:
     folder = path if path.is_dir() else path.parent
     measurements = read_rows(folder / "measurements.csv", Measurement)
     roofs = read_rows(folder / "roofs.csv", Roof)
+    for rows, file in ((measurements, "measurements.csv"), (roofs, "roofs.csv")):
+        if not rows:
+            raise RunError(f"{folder / file}: no rows")
     devices = sorted({f"{m.device} {m.device_uuid}".strip() for m in measurements})
     if len(devices) > 1:
         raise RunError(
@@ -216,3 +232,9 @@ def read_run(path: Path) -> Run:
             f"the roofs of run {', '.join(roofs_of)}: expected both of one run"
         )
     return Run(folder, measurements, [r for r in roofs if positive(r.per_s)])
+
+
+def read_fits(folder: Path) -> list[RidgeFit]:
+    """The fitted sweeps of a run; none before `roofline validate` has judged it."""
+    path = folder / "ridge.csv"
+    return read_rows(path, RidgeFit) if path.exists() else []
