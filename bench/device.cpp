@@ -9,8 +9,8 @@
 namespace bench {
 
 OutOfMemory::OutOfMemory(double asked_bytes, double free_bytes)
-    : std::runtime_error(fmt::format("needs {:.2f} GiB of memory, {:.2f} GiB are free",
-                                     asked_bytes / (1 << 30), free_bytes / (1 << 30))) {}
+    : std::runtime_error(fmt::format("needs {:.1f} MiB of memory, {:.1f} MiB are free",
+                                     asked_bytes / (1 << 20), free_bytes / (1 << 20))) {}
 
 std::unique_ptr<Device> make_device(const std::string& choice, std::string& notice) {
   if (choice == "cpu") return make_cpu_device();

@@ -8,7 +8,8 @@
 
 namespace bench {
 
-/// Keyed by run_id. `outcome`: "running" while it does, then "complete" or what ended it.
+/// Keyed by run_id. `outcome`: "running" while it does, then "complete", "interrupted" or
+/// what ended it.
 nlohmann::json environment(Device& device, const std::string& run_id,
                            const std::string& command_line, const std::string& outcome);
 

@@ -22,6 +22,7 @@ class FakeDevice : public Device {
   double memory_bytes = 1e9;
   Telemetry says;
   int launched = 0;
+  bool lost = false;
 
   const roofline::DeviceFacts& facts() const override { return facts_; }
   std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
@@ -40,6 +41,7 @@ class FakeDevice : public Device {
   }
   void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
             std::int64_t n) override {
+    if (lost) throw DeviceLost("the device is lost");
     kernels::cpu_fill(data, name(dtype).data(), kind, seed, n, queue());
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }

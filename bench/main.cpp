@@ -163,7 +163,7 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   folder.write(environment(device, folder.run_id(), command_line, "running"));
   Runner runner(device, folder, options.settings, interrupted);
 
-  std::string fatal;  // what ended the run
+  std::string fatal;  // what ended the run: a full disk, a lost device
   std::string last;   // result
   std::size_t left = groups.size();
   const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -203,10 +203,12 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
     benchmark::RunSpecifiedBenchmarks(&console);
   }
 
-  if (fatal.empty()) {
+  const std::string outcome = !fatal.empty() ? fatal : interrupted ? "interrupted" : "complete";
+  try {
     runner.write_gemm_roofs();
-    folder.write(environment(device, folder.run_id(), command_line,
-                             interrupted ? "interrupted" : "complete"));
+    folder.write(environment(device, folder.run_id(), command_line, outcome));
+  } catch (const WriteError& e) {
+    if (fatal.empty()) fatal = e.what();  // else the first reason is the one to tell
   }
   std::FILE* const table = is_json(options) ? stderr : stdout;
   const std::string report =

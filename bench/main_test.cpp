@@ -119,7 +119,7 @@ TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFree) {
       "bench --device=cpu --op=relu --dtype=fp32 --shape=9000000000000 "
       "--benchmark_filter=relu --out=run 2>&1");
   EXPECT_EQ(r.code, 3) << r.text;
-  EXPECT_NE(roofline::read_run(root_ / "run").records.at(0).note.find("GiB are free"),
+  EXPECT_NE(roofline::read_run(root_ / "run").records.at(0).note.find("MiB are free"),
             std::string::npos);
 }
 

@@ -158,12 +158,14 @@ struct Runner::Row {
   }
 };
 
-/// What `step` throws becomes the row's status and note. A device that is lost ends the run.
+/// What `step` throws becomes the row's status and note; a lost device ends the run after its rows
+/// are written.
 void Runner::attempt(Row& row, const std::function<void()>& step) {
   try {
     step();
-  } catch (const DeviceLost&) {
-    throw;
+  } catch (const DeviceLost& e) {
+    row.end(Status::failed, e.what());
+    lost_ = std::current_exception();
   } catch (const OutOfMemory& e) {
     row.end(Status::skipped, e.what());
   } catch (const std::exception& e) {
@@ -206,7 +208,6 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     }
   }
 
-  std::exception_ptr fatal;
   try {
     Protocol protocol = settings_.protocol;
     protocol.cap_s = cap_s;
@@ -215,7 +216,7 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     for (Row& row : rows) {
       if (row.runs()) row.end(Status::failed, e.what());
     }
-    if (dynamic_cast<const DeviceLost*>(&e) != nullptr) fatal = std::current_exception();
+    if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
 
   const auto companion = std::find_if(
@@ -232,7 +233,7 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     publish(row, group.measures_roof);
     written.push_back(row.record);
   }
-  if (fatal) std::rethrow_exception(fatal);
+  if (lost_) std::rethrow_exception(lost_);
   return written;
 }
 

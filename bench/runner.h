@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -54,7 +55,7 @@ class Runner {
  private:
   struct Row;
 
-  static void attempt(Row& row, const std::function<void()>& step);
+  void attempt(Row& row, const std::function<void()>& step);
   void prepare(const roofline::Case& c, std::size_t candidates, double cap_s,
                std::vector<Row>& rows);
   std::vector<std::string> variants(Row& row, const Implementation& implementation);
@@ -73,6 +74,7 @@ class Runner {
   Settings settings_;
   const std::atomic<bool>& interrupted_;
   double started_s_;
+  std::exception_ptr lost_;         // what the device said when it was
   std::set<std::string> settled_;   // the kinds of load that have run hot once
   std::optional<double> launch_s_;  // of an empty kernel
   std::vector<roofline::Roof> roofs_;

@@ -165,10 +165,18 @@ TEST_F(RunnerTest, ALostDeviceEndsTheRunAndItsRowsAreSaved) {
   }
 }
 
+TEST_F(RunnerTest, ADeviceLostBeforeTheFirstLaunchHasItsRowsToo) {
+  device_.lost = true;
+  EXPECT_THROW(run({kRelu, kCopy}), DeviceLost);
+  const roofline::Run saved = roofline::read_run(folder_.path());
+  ASSERT_EQ(saved.records.size(), 2U);
+  EXPECT_EQ(saved.records[0].note, "the device is lost");
+}
+
 TEST_F(RunnerTest, WhatDoesNotFitInMemoryIsSkippedWithBothNumbers) {
   const Record r = run_one(make_case(Op::relu, Dtype::fp32, 1, std::int64_t{1} << 32, 1));
   EXPECT_EQ(r.status, Status::skipped);
-  EXPECT_EQ(r.note, "needs 32.00 GiB of memory, 0.93 GiB are free");
+  EXPECT_EQ(r.note, "needs 32768.0 MiB of memory, 953.7 MiB are free");
 }
 
 TEST_F(RunnerTest, WhatNobodyComputesIsARowWithAReason) {

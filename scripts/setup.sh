@@ -98,7 +98,7 @@ fi
 
 if $fetch && has cmake && has ninja && has '<source_location>'; then
   say "fetching the C++ libraries into .deps"
-  if ! { cmake -Wno-dev -S cmake/fetch -B .deps/build -G Ninja -DDEPS="$PWD/.deps" &&
+  if ! { cmake -Wno-dev -S scripts/fetch -B .deps/build -G Ninja -DDEPS="$PWD/.deps" &&
     cmake --build .deps/build; } >&2; then
     echo "setup.sh: a library could not be fetched, see above" >&2
     exit 1
