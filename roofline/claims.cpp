@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "roofline/csv.h"
@@ -191,7 +190,7 @@ constexpr std::string_view kOurs = "follows from it";
 // To add a claim: its entry. What it computes is a lambda of the type; what it asks of a run is a
 // function of evidence.h.
 // clang-format off
-const Claim kClaims[] = {
+constexpr Claim kClaims[] = {
     // The ridge.
     {"ridge", kArithmetic, "an H100 needs 295 FLOPs per byte", kLecture, "295", kBf16, "989.5e12 / 3.35e12",
      [](Dtype t) { return h100_ridge(t); }, nullptr, within(295, 0.005), everywhere(kHolds),
