@@ -52,7 +52,7 @@ python=$(python_with_matplotlib)
 if [[ -z $python ]]; then
   echo "run.sh: no picture without matplotlib. Later, after scripts/setup.sh:" >&2
   echo "  .venv/bin/python scripts/plot.py roofline ${run@Q}" >&2
-elif ! "$python" scripts/plot.py roofline "$run" >&2; then
+elif ! "$python" scripts/plot.py roofline "$run" >/dev/null; then
   echo "run.sh: the picture failed; the measurements are in $run" >&2
 fi
 printf '%s\n' "$run"/*
