@@ -212,7 +212,7 @@ Comparison compare(std::span<const ComparedRun> runs, std::optional<double> max_
   std::vector<std::string> missing;
   for (std::size_t i = 1; i < runs.size(); ++i) {
     for (const auto& [key, record] : rows_of[i]) {
-      if (!rows_of[0].contains(key)) {
+      if (measured(*record) && !rows_of[0].contains(key)) {
         missing.push_back(fmt::format("only in {}: {}", runs[i].name, label(*record)));
       }
     }

@@ -112,14 +112,17 @@ TEST(Compare, ListsWhatDoesNotMatchAndWorksOnTheRest) {
   failed.time_median_s.reset();
   failed.status = Status::failed;
   failed.note = "wrong output";
+  Record skipped = row(Op::gemv, 2);
+  skipped.time_median_s.reset();
   const ComparedRun runs[] = {{"a", {row(Op::relu, 2), row(Op::dot, 3), row(Op::gelu, 2)}, {}},
-                              {"b", {failed, row(Op::relu, 2), row(Op::copy, 3)}, {}}};
+                              {"b", {failed, row(Op::relu, 2), row(Op::copy, 3), skipped}, {}}};
   const Comparison c = compare(runs, 0.05);
   EXPECT_EQ(c.table.rows.size(), 1U);
   for (const char* part :
        {"only in b: copy/bf16/4096", "not in b: dot/bf16/4096", "failed in b: gelu/bf16/4096"}) {
     EXPECT_NE(notes(c).find(part), std::string::npos) << notes(c);
   }
+  EXPECT_EQ(notes(c).find("gemv"), std::string::npos) << "nobody measured it";
   ASSERT_EQ(c.worse.size(), 1U);
   EXPECT_NE(c.worse[0].find("wrong output"), std::string::npos);
 }
