@@ -129,10 +129,10 @@ std::vector<std::string> typical_times(std::span<const ComparedRun> runs,
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Record& r = *rows.front()[i];
     const bool outlier = runs.size() > 2 && distances[i] > apart;
-    notes.push_back(fmt::format(
-        "{}: {} {} of the median run's time in its typical row{}", runs[i].name, r.host,
-        percent(typical[i]),
-        outlier ? fmt::format("; OUTLIER, {}, {} {}", r.host, r.device, r.device_uuid) : ""));
+    notes.push_back(
+        fmt::format("{}: {} {} of the median run's time in its typical row{}", runs[i].name, r.host,
+                    percent(typical[i]),
+                    outlier ? fmt::format("; OUTLIER: {} {}", r.device, r.device_uuid) : ""));
   }
   return notes;
 }
