@@ -263,8 +263,17 @@ void Runner::prepare(const Case& c, std::size_t candidates, double cap_s, std::v
         tried.back().record.variant = variant;
         if (!interrupted_) attempt(tried.back(), [&] { make_ready(tried.back(), implementation); });
       }
-      if (tried.size() > 1) attempt(tried.front(), [&] { choose(tried, cap_s / 2); });
-      std::move(tried.begin(), tried.end(), std::back_inserter(rows));
+      // Fast accumulation is another computation, of another error: it is chosen apart.
+      const auto fast = std::stable_partition(tried.begin(), tried.end(), [](const Row& r) {
+        return !r.record.fast_accumulation.value_or(false);
+      });
+      std::vector<Row> fast_ones(std::make_move_iterator(fast),
+                                 std::make_move_iterator(tried.end()));
+      tried.erase(fast, tried.end());
+      for (std::vector<Row>* const part : {&tried, &fast_ones}) {
+        if (part->size() > 1) attempt(part->front(), [&] { choose(*part, cap_s / 4); });
+        std::move(part->begin(), part->end(), std::back_inserter(rows));
+      }
     }
     if (rows.size() == before && settings_.implementations.empty()) {
       Row nobody = blank_row(c, cache, "");
@@ -487,9 +496,10 @@ void Runner::judge(Row& row, const Row* companion) {
     row.add_note(*cause);
   }
   // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
-  // below, and by more than a better loop than the roof's own gains.
+  // below, and by more than a better loop than the roof's own gains. (A hot one may be: the roof's
+  // streaming stores go past the cache.)
   constexpr double kCpuMargin = 1.1;
-  if (r.fraction_of_measured_roof_low && *r.fraction_of_measured_roof_low > kCpuMargin) {
+  if (row.level == Level::memory && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
         fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
