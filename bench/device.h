@@ -49,6 +49,9 @@ struct Timed {
 
 class Device {
  public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
   virtual const roofline::DeviceFacts& facts() const = 0;

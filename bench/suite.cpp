@@ -148,8 +148,7 @@ std::vector<Group> ramp(const Machine& machine) {
   return unique(std::move(groups));
 }
 
-/// Named default_ for the language's sake.
-std::vector<Group> default_(const Machine& machine) {
+std::vector<Group> standard(const Machine& machine) {
   std::vector<Group> groups = quick(machine);
   for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
     if (!machine.is_cpu || n <= 2048) add_gemms(groups, n);
@@ -175,7 +174,7 @@ struct Suite {
 
 constexpr Suite kSuites[] = {
     {"quick", &quick, 45, 40},
-    {"default", &default_, 240, 120},
+    {"default", &standard, 240, 120},
     {"ridge", &ridge, 180, 180},
     {"ramp", &ramp, 180, 120, "both"},
 };

@@ -145,7 +145,8 @@ double elementwise(Op op, double a, double b) {
 
 void check_elementwise(const Case& c, const Operands& operands, Device& device, Worst& worst) {
   const auto& [a, b, out] = operands.shapes();
-  for (const auto& [first, count] : stretches(c.n)) {
+  for (const Stretch& stretch : stretches(c.n)) {
+    const std::int64_t first = stretch.first, count = stretch.count;
     const auto read = [&](const Memory& memory, const Matrix& m) {
       return m.rows == 0 ? std::vector<double>(static_cast<std::size_t>(count))
                          : elements(memory, m, first, count, device);

@@ -28,7 +28,8 @@ struct Rates {
 
 /// One printed figure, dense: TFLOP/s or TB/s. 0 where the sheet prints none.
 struct Figure {
-  constexpr Figure(double dense = 0) : value(dense) {}  // implicit: the table is full of them
+  // NOLINTNEXTLINE(google-explicit-constructor): the table is full of them
+  constexpr Figure(double dense = 0) : value(dense) {}
   double value;
   bool halved = false;   // the sheet prints twice the value, with 2:4 sparsity
   bool verified = true;  // false: no primary source was read; no verdict rests on it
