@@ -1,4 +1,5 @@
-// The table of a run: printed by the benchmark when it ends, and by `roofline report` from the files.
+// The table of a run: printed by the benchmark when it ends, and by `roofline report` from the
+// files.
 #pragma once
 
 #include <span>
