@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,39 @@ double available_bytes() {
   return kib.empty() ? 0 : 1024 * std::strtod(kib.c_str(), nullptr);
 }
 
+/// Large blocks that were given back. Groups ask for the same sizes over and over, and the system
+/// takes a quarter of a second a GiB to make fresh pages, more than the sampling of a row takes.
+class Pool {
+ public:
+  Pool() = default;
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+  ~Pool() { clear(); }
+
+  /// A block of `bytes` or up to a quarter more, which `bytes` then says; null where there is none.
+  void* take(std::size_t& bytes) {
+    const auto found = blocks_.lower_bound(bytes);
+    if (found == blocks_.end() || found->first > bytes + bytes / 4) return nullptr;
+    void* const block = found->second;
+    bytes = found->first;
+    blocks_.erase(found);
+    return block;
+  }
+  void give(void* block, std::size_t bytes) { blocks_.emplace(bytes, block); }
+  void clear() {
+    for (const auto& [bytes, block] : blocks_) std::free(block);
+    blocks_.clear();
+  }
+  double bytes() const {
+    double total = 0;
+    for (const auto& [bytes, block] : blocks_) total += static_cast<double>(bytes);
+    return total;
+  }
+
+ private:
+  std::multimap<std::size_t, void*> blocks_;
+};
+
 class CpuDevice : public Device {
  public:
   CpuDevice() {
@@ -61,20 +96,23 @@ class CpuDevice : public Device {
   const roofline::DeviceFacts& facts() const override { return facts_; }
   std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
   kernels::Queue queue() const override { return {.processors = facts_.processors}; }
-  double free_bytes() const override { return available_bytes(); }
+  double free_bytes() const override { return available_bytes() + pool_->bytes(); }
 
   Memory allocate(std::size_t bytes) override {
     // Huge pages where they are large: a stream over 4 KiB pages measures page walks, too.
     constexpr std::size_t kHuge = 2 << 20;
-    const std::size_t unit = bytes < kHuge ? 256 : kHuge;
-    const std::size_t padded = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
+    const bool large = bytes >= kHuge;
+    const std::size_t unit = large ? kHuge : 256;
+    std::size_t padded = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
+    if (void* const kept = pool_->take(padded)) return lend(kept, padded);
     const double free = free_bytes();
+    if (static_cast<double>(padded) > available_bytes()) pool_->clear();
     void* const data =
         static_cast<double>(padded) < free ? std::aligned_alloc(unit, padded) : nullptr;
     if (data == nullptr) throw OutOfMemory(static_cast<double>(bytes), free);
-    if (unit == kHuge)
-      (void)madvise(data, padded, MADV_HUGEPAGE);  // a wish; refused, nothing is lost
-    return {data, [](void* p) { std::free(p); }};
+    if (!large) return {data, [](void* p) { std::free(p); }};
+    (void)madvise(data, padded, MADV_HUGEPAGE);  // a wish; refused, nothing is lost
+    return lend(data, padded);
   }
 
   void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
@@ -110,7 +148,13 @@ class CpuDevice : public Device {
   }
 
  private:
+  /// Memory that goes back to the pool with its last owner, which may outlive the device.
+  Memory lend(void* data, std::size_t bytes) {
+    return {data, [bytes, pool = pool_](void* p) { pool->give(p, bytes); }};
+  }
+
   roofline::DeviceFacts facts_;
+  std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
 };
 
 }  // namespace
