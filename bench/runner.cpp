@@ -461,10 +461,12 @@ void Runner::judge(Row& row, const Row* companion) {
   }
   if (launch_s_ && time_s < 2 * *launch_s_) r.bound = Bound::launch;
 
-  if (companion != nullptr) {
-    const auto beside = roofline::cost(companion->what);
+  const auto beside = companion == nullptr ? roofline::Cost{} : roofline::cost(companion->what);
+  const bool computes = beside.flops.value > 0;
+  const bool binds = !placing.bound || computes == (placing.bound == Bound::compute);
+  if (companion != nullptr && binds) {
     const roofline::Ratio work =
-        beside.flops.value > 0 ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
+        computes ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
     const roofline::Estimate ratio =
         roofline::paired_ratio(companion->series->round_medians(), row.series->round_medians());
     r.fraction_of_measured_roof = work.value * ratio.value;

@@ -100,6 +100,19 @@ TEST_F(RunnerTest, ACopyOfAnotherSizeIsNoRoof) {
   for (const roofline::Roof& r : runner_.roofs()) EXPECT_NE(r.kind, Kind::measured) << r.name;
 }
 
+TEST_F(RunnerTest, OnACpuTheRoofKernelBesideARowCountsWhereItsRoofBinds) {
+  FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
+  Runner runner(device, folder_, {}, interrupted_);
+  runner.run({"copy", {kCopy}, true}, 0);
+  runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 64, 4096, 1)}, true}, 0);
+  // All launches take 1 ms. A ReLU moves what the copy beside it moves.
+  EXPECT_DOUBLE_EQ(*runner.run({"relu", {kRelu}}, 0).at(0).fraction_of_measured_roof, 1);
+  // 20 kN FLOPs at the 2 x 64 x 4096 of the fma: the copy beside it is not its roof.
+  const Record gelu = runner.run({"gelu", {make_case(Op::gelu, Dtype::fp32, 1, kN, 1)}}, 0).at(0);
+  EXPECT_EQ(gelu.bound, Bound::compute);
+  EXPECT_NEAR(*gelu.fraction_of_measured_roof, 20.0 * kN / (2 * 64 * 4096), 1e-9);
+}
+
 TEST_F(RunnerTest, FasterThanThePinsIsAboveRoofWithACause) {
   device_.time_s = [](int) { return at_fraction_of_hbm(kRelu, 1.2); };
   const Record r = run_one(kRelu);
