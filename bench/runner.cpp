@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "bench/profiler_range.h"
 #include "bench/tuning.h"
 #include "bench/verify.h"
 #include "roofline/spec.h"
@@ -185,6 +186,7 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
 }
 
 std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
+  const ProfilerRange range(group.name);
   const double left_s = settings_.budget_s - (device_.now_s() - started_s_);
   const bool over = settings_.hard_budget && left_s <= 0;
   const double cap_s =
@@ -364,6 +366,7 @@ std::shared_ptr<Operands> Runner::make_operands(const Case& c, int copies) {
 }
 
 void Runner::make_ready(Row& row, const Implementation& implementation) {
+  const ProfilerRange range("verify");
   const auto check = [](const Case& c, const Verification& v) {
     if (v.passed()) return;
     throw std::runtime_error(fmt::format("wrong output of {}: error {:.3g} {}, at most {:.3g}; {}",
@@ -408,13 +411,17 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
     });
   }
   if (warm) protocol.settle_s = std::min(protocol.settle_s, 0.05);
-  settle(group, protocol, device_, interrupted_);
+  {
+    const ProfilerRange range("settle");
+    settle(group, protocol, device_, interrupted_);
+  }
   const auto keep = [&] {
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!group[i].samples.empty()) measured[i]->series = std::move(group[i]);
     }
   };
   try {
+    const ProfilerRange range("sample");
     sample(group, protocol, device_, interrupted_);
   } catch (...) {
     keep();
