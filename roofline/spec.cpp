@@ -69,8 +69,10 @@ constexpr const Rates* rates(std::string_view name) {
   throw "no such row";  // at compile time: an error
 }
 
-constexpr auto s = &sparse;  // short, for the table is full of them
+// NOLINTBEGIN(readability-identifier-naming): short, for the table is full of them
+constexpr auto s = &sparse;
 constexpr auto u = &unverified;
+// NOLINTEND(readability-identifier-naming)
 
 // To add a device: its row, with the names its driver gives it, and its row in spec_test.cpp.
 // Columns: name, driver's names, rates, SMs, boost MHz, tensor MHz,
