@@ -505,9 +505,9 @@ void Runner::judge(Row& row, const Row* companion) {
     row.add_note(*cause);
   }
   // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
-  // below, and by more than a better loop than the roof's own gains: an FP8 ReLU was seen 14 % past
-  // the copy beside it. (A hot one may be: the roof's streaming stores go past the cache.)
-  constexpr double kCpuMargin = 1.25;
+  // below, and by more than a better loop than the roof's own gains. (A hot one may be: the roof's
+  // streaming stores go past the cache.)
+  constexpr double kCpuMargin = 1.1;
   if (row.level == Level::memory && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
