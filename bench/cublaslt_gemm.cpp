@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cublaslt_names.h"
 #include "bench/cublaslt_rules.h"
 #include "bench/implementation.h"
 
@@ -137,12 +138,14 @@ Value config(const cublasLtMatmulAlgo_t& algorithm,
   return value;
 }
 
+/// "algorithm 66, tile 128x256, split-K 1, stages 64x4"; ids that the header does not name as such.
 std::string describe(const cublasLtMatmulAlgo_t& algorithm) {
-  return fmt::format("algorithm {}, tile {}, stages {}, split-K {}",
-                     config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
-                     config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID),
-                     config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID),
-                     config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+  const auto tile = config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_TILE_ID);
+  const auto split_k = config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_SPLITK_NUM);
+  return fmt::format(
+      "algorithm {}, {}, stages {}", config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID),
+      tile_words(tile, split_k),
+      stages_words(config<std::uint32_t>(algorithm, CUBLASLT_ALGO_CONFIG_STAGES_ID)));
 }
 
 /// 0 where the library does not tell.
@@ -250,6 +253,21 @@ GemmDescriptors::GemmDescriptors(const Case& c, bool fast_accumulation, const fl
   w_ = w_along_k ? layout(c.b, c.k, c.n, c.batch) : layout(c.b, c.n, c.k, c.batch);
   x_ = x_along_k ? layout(c.a, c.k, c.m, c.batch) : layout(c.a, c.m, c.k, c.batch);
   y_ = layout(c.out, c.n, c.m, c.batch);
+}
+
+std::string tile_words(std::uint32_t id, std::int32_t split_k) {
+  for (const auto& [tile, tiling] : kTiles) {
+    if (tile == id)
+      return roofline::to_text({tiling.along_n, tiling.along_m, std::max(split_k, 1)});
+  }
+  return fmt::format("tile id {}, split-K {}", id, split_k);
+}
+
+std::string stages_words(std::uint32_t id) {
+  for (const auto& [stages, words] : kStages) {
+    if (stages == id) return std::string(words);
+  }
+  return fmt::format("id {}", id);
 }
 
 std::string numerical_impl_words(std::uint64_t flags) {

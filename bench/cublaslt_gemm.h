@@ -46,6 +46,12 @@ class GemmDescriptors {
   Layout w_, x_, y_;
 };
 
+/// The ids of a tile and of stages by the size that their enumerators name: "tile 128x256, split-K
+/// 1" (128 of our N, 256 of our M) and "64x4"; "tile id 999, ..." and "id 999" where the header
+/// that this was compiled with has none. Split-K is 0 or 1 for none.
+std::string tile_words(std::uint32_t id, std::int32_t split_k);
+std::string stages_words(std::uint32_t id);
+
 /// cublasLtNumericalImplFlags_t in words: "hmma, bf16 inputs, fp32 accumulator". Hopper's wgmma is
 /// an hmma here; fma is the pipe of the CUDA cores.
 std::string numerical_impl_words(std::uint64_t flags);

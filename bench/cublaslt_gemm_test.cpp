@@ -111,6 +111,16 @@ TEST(GemmDescriptors, KeepSizesPastThirtyTwoBits) {
   EXPECT_EQ(attribute<std::uint64_t>(gemm.y(), CUBLASLT_MATRIX_LAYOUT_ROWS), n);
 }
 
+TEST(AlgorithmWords, NameSizesNotIds) {
+  EXPECT_EQ(tile_words(CUBLASLT_MATMUL_TILE_128x256, 1), "tile 128x256, split-K 1");
+  EXPECT_EQ(tile_words(CUBLASLT_MATMUL_TILE_64x64, 0), "tile 64x64, split-K 1");
+  EXPECT_EQ(tile_words(CUBLASLT_MATMUL_TILE_UNDEFINED, 4), "tile id 0, split-K 4");
+  EXPECT_EQ(tile_words(CUBLASLT_MATMUL_TILE_END, 1).substr(0, 8), "tile id ");
+  EXPECT_EQ(stages_words(CUBLASLT_MATMUL_STAGES_64x4), "64x4");
+  EXPECT_EQ(stages_words(CUBLASLT_MATMUL_STAGES_128xAUTO), "128xAUTO");
+  EXPECT_EQ(stages_words(CUBLASLT_MATMUL_STAGES_UNDEFINED), "id 0");
+}
+
 TEST(NumericalImpl, IsSpeltInWords) {
   EXPECT_EQ(numerical_impl_words(0), "");
   EXPECT_EQ(numerical_impl_words(CUBLASLT_NUMERICAL_IMPL_FLAGS_FMA |

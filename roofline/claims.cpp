@@ -151,7 +151,9 @@ Evidence knee(const Subject& s, Dtype t) {
                           "{:.4g}] FLOP/s",
                           f.knee_m, f.knee_m_interval.low, f.knee_m_interval.high,
                           f.plateau_flops_per_s, f.plateau_interval.low, f.plateau_interval.high)};
-    return beside_paper(std::move(evidence), s.run, t);
+    evidence = beside_paper(std::move(evidence), s.run, t);
+    if (!f.waves.empty()) evidence.remark += "; waves of tiles: " + f.waves;
+    return evidence;
   }
   for (const std::string& note : s.ridges.notes) {
     if (note.starts_with(fmt::format("gemm/{} ", name(t)))) return {.remark = note};

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -184,20 +183,6 @@ std::vector<Cell> line(const ComparedRun& run, const Record& first, const Record
 }
 
 }  // namespace
-
-std::map<std::string, std::string> flat_environment(std::string_view json,
-                                                    std::string_view source) {
-  std::map<std::string, std::string> flat;
-  try {
-    const nlohmann::json pointers = nlohmann::json::parse(json).flatten();
-    for (const auto& [pointer, value] : pointers.items()) {
-      flat[pointer.substr(1)] = value.is_string() ? value.get<std::string>() : value.dump();
-    }
-  } catch (const nlohmann::json::exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}", source, e.what()));
-  }
-  return flat;
-}
 
 Comparison compare(std::span<const ComparedRun> runs, std::optional<double> max_slowdown) {
   if (runs.size() < 2) throw std::invalid_argument("compare: expected two runs or more");

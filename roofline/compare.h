@@ -1,14 +1,12 @@
 // Runs side by side: nodes of a fleet, two commits, two drivers.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "roofline/record.h"
+#include "roofline/run.h"
 #include "roofline/table.h"
 
 namespace roofline {
@@ -16,12 +14,8 @@ namespace roofline {
 struct ComparedRun {
   std::string name;
   std::vector<Record> records;
-  std::map<std::string, std::string> environment;  // flat: "device/driver" -> "580.65"
+  Environment environment;
 };
-
-/// environment.json as one level of "part/key". Throws std::runtime_error "<source>: ..." where it
-/// does not parse.
-std::map<std::string, std::string> flat_environment(std::string_view json, std::string_view source);
 
 struct Comparison {
   /// A line for each row that all runs measured and each run after the first, which is the

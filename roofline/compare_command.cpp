@@ -1,7 +1,7 @@
 // roofline compare RUN RUN...
-#include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "roofline/commands.h"
 #include "roofline/compare.h"
@@ -12,12 +12,7 @@ namespace {
 
 ComparedRun read(const std::string& path) {
   Run run = read_run(path);
-  ComparedRun compared{.name = path, .records = std::move(run.records), .environment = {}};
-  const std::filesystem::path environment = run.folder / "environment.json";
-  if (std::filesystem::exists(environment)) {
-    compared.environment = flat_environment(read_file(environment), environment.string());
-  }
-  return compared;
+  return {path, std::move(run.records), std::move(run.environment)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "roofline/csv.h"
+#include "roofline/tiling.h"
 
 namespace roofline {
 namespace {
@@ -86,6 +87,20 @@ std::string name_of(const Series& series) {
   const Record& r = *series.begin()->second;
   return fmt::format("gemm/{} M x {} x {} by {}", dtype_label(r.what), r.what.n, r.what.k,
                      r.implementation);
+}
+
+/// Steps in the sweep that the schedule makes, and not the roofs.
+std::string waves_text(const Series& series, const Run& run) {
+  const auto processors =
+      static_cast<std::int64_t>(run.environment_number("device/processors").value_or(0));
+  std::string text;
+  for (const auto& [m, r] : series) {
+    const std::optional<Tiling> tiling = tiling_in(r->note);
+    if (!tiling || processors < 1) continue;
+    text += fmt::format("{}M {}: {:.2f} of {}x{}", text.empty() ? "" : ", ", m,
+                        waves(r->what, *tiling, processors), tiling->along_n, tiling->along_m);
+  }
+  return text;
 }
 
 }  // namespace
@@ -176,7 +191,8 @@ RidgeFits fit_ridges(const Run& run) {
                           .knee_m_interval = {m_at(c, intensity.low), m_at(c, intensity.high)},
                           .knee_intensity_interval = intensity,
                           .plateau_interval = exp(hinge->plateau_interval),
-                          .slope = hinge->slope});
+                          .slope = hinge->slope,
+                          .waves = waves_text(series, run)});
   }
   return found;
 }
@@ -185,7 +201,7 @@ std::string ridge_csv(std::span<const RidgeFit> fits) {
   std::string text =
       "dtype,implementation,n,k,m_first,m_last,points,knee_m,knee_m_low,knee_m_high,"
       "knee_intensity_flops_per_byte,knee_intensity_low,knee_intensity_high,"
-      "plateau_flops_per_s,plateau_low,plateau_high,slope\n";
+      "plateau_flops_per_s,plateau_low,plateau_high,slope,waves\n";
   const auto number = [](double v) { return std::isfinite(v) ? fmt::format("{}", v) : ""; };
   for (const RidgeFit& f : fits) {
     text += csv_line({f.dtype, f.implementation, fmt::format("{}", f.n), fmt::format("{}", f.k),
@@ -194,7 +210,7 @@ std::string ridge_csv(std::span<const RidgeFit> fits) {
                       number(f.knee_m_interval.high), number(f.knee_intensity_flops_per_byte),
                       number(f.knee_intensity_interval.low), number(f.knee_intensity_interval.high),
                       number(f.plateau_flops_per_s), number(f.plateau_interval.low),
-                      number(f.plateau_interval.high), number(f.slope)});
+                      number(f.plateau_interval.high), number(f.slope), f.waves});
   }
   return text;
 }

@@ -33,6 +33,8 @@ struct RidgeFit {
   Interval knee_m_interval, knee_intensity_interval, plateau_interval;  // 95 %
   /// FLOP/s before the knee: plateau (intensity / knee intensity)^slope.
   double slope;
+  /// Of the rows whose note names a tile, on the run's processors: "M 1: 1.00 of 128x64, ...".
+  std::string waves;
 };
 
 /// What came of the sweeps of a run, fits and why there is none.

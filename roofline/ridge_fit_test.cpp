@@ -104,6 +104,16 @@ TEST(RidgeFit, GivesBackTheKneeOfASimulatedMachine) {
   }
 }
 
+TEST(RidgeFit, NamesTheWavesOfTheRowsTiles) {
+  roofline::Run run = simulate({989.5e12, 3.35e12, 1e-6, 132, 64, 128}, 1);
+  run.records[0].note = "algorithm 66, tile 128x64, split-K 1, stages 64x4";   // M = 1
+  run.records[6].note = "algorithm 66, tile 256x128, split-K 1, stages 64x4";  // M = 320
+  EXPECT_EQ(fit_ridges(run).fits.front().waves, "") << "on unknown processors";
+  run.environment["device/processors"] = "132";
+  // 132 x 1 tiles; 66 x 3.
+  EXPECT_EQ(fit_ridges(run).fits.front().waves, "M 1: 1.00 of 128x64, M 320: 1.50 of 256x128");
+}
+
 TEST(RidgeFit, ARowAboveItsRoofSpoilsItsSweep) {
   roofline::Run run = simulate({989.5e12, 3.35e12, 1e-6, 132, 64, 128}, 1);
   run.records[3].status = Status::above_roof;

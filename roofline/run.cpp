@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -37,7 +38,34 @@ Run read_run(const std::filesystem::path& path) {
   const std::filesystem::path roofs = run.folder / "roofs.csv";
   run.records = parse_measurements(read_file(measurements), measurements.string());
   run.roofs = parse_roofs(read_file(roofs), roofs.string());
+  const std::filesystem::path environment = run.folder / "environment.json";
+  if (std::filesystem::exists(environment)) {
+    run.environment = flat_environment(read_file(environment), environment.string());
+  }
   return run;
+}
+
+std::optional<double> Run::environment_number(const std::string& key) const {
+  const auto at = environment.find(key);
+  if (at == environment.end()) return std::nullopt;
+  const std::string& text = at->second;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+Environment flat_environment(std::string_view json, std::string_view source) {
+  Environment flat;
+  try {
+    const nlohmann::json pointers = nlohmann::json::parse(json).flatten();
+    for (const auto& [pointer, value] : pointers.items()) {
+      flat[pointer.substr(1)] = value.is_string() ? value.get<std::string>() : value.dump();
+    }
+  } catch (const nlohmann::json::exception& e) {
+    throw std::runtime_error(fmt::format("{}: {}", source, e.what()));
+  }
+  return flat;
 }
 
 void read_rounds(Run& run) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,20 +13,30 @@
 
 namespace roofline {
 
+/// environment.json as one level of "part/key": "device/driver" -> "580.65".
+using Environment = std::map<std::string, std::string>;
+
 struct Run {
   std::filesystem::path folder;
   std::vector<Record> records;
   std::vector<Roof> roofs;
+  Environment environment;                           // empty where there is no such file
   std::vector<std::vector<double>> round_medians_s;  // of each record; see read_rounds()
+
+  /// A number of its environment; nothing where it is not there, or null.
+  std::optional<double> environment_number(const std::string& key) const;
 };
 
-/// Reads measurements.csv and roofs.csv. `path` is a run's folder or its measurements.csv. Throws
-/// std::runtime_error with path and reason.
+/// Reads measurements.csv, roofs.csv and environment.json. `path` is a run's folder or its
+/// measurements.csv. Throws std::runtime_error with path and reason.
 Run read_run(const std::filesystem::path& path);
 
 /// Fills round_medians_s from samples.csv; they stay empty where it has no samples of a row, or
 /// where there is no such file. Throws std::runtime_error "<path>:<line>: ..." for a bad row.
 void read_rounds(Run& run);
+
+/// Throws std::runtime_error "<source>: ..." where it is no JSON.
+Environment flat_environment(std::string_view json, std::string_view source);
 
 /// Writes a file anew. Throws std::runtime_error with path and system reason.
 void write_file(const std::filesystem::path& path, std::string_view text);
