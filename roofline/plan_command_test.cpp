@@ -663,5 +663,20 @@ TEST(PlanFrom, AMissingRunIsABadFile) {
   EXPECT_EQ(plan("time --params=1B --tokens=1B --from=no/such/run").code, 1);
 }
 
+TEST(PlanFrom, MemoryIsWhatTheDeviceReports) {
+  const RunFolder run(kRows, kRoofs);
+  const Result unknown = plan("memory --gpus=8 --from=" + run.path());
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.out.notes.find("has no memory_bytes; --gpu-memory says it"), std::string::npos)
+      << unknown.out.notes;
+  std::ofstream(run.path() + "/environment.json") << R"({"device": {"memory_bytes": 84.0e9}})";
+  const auto largest = [&](const std::string& options) {
+    return plan("memory --gpus=8 --from=" + run.path() + options).number("largest model, zero3");
+  };
+  EXPECT_EQ(largest(""), 56e9);  // 8 x 84e9 / 12
+  EXPECT_EQ(largest(" --gpu-memory=12GB"), 8e9);
+  EXPECT_EQ(plan("memory --spec=h100-sxm --from=" + run.path()).code, 2);
+}
+
 }  // namespace
 }  // namespace roofline

@@ -9,6 +9,7 @@
 #include "roofline/plan.h"
 #include "roofline/plan_commands.h"
 #include "roofline/plan_options.h"
+#include "roofline/run.h"
 #include "roofline/spec.h"
 
 namespace roofline {
@@ -58,7 +59,7 @@ struct Options {
   bool master = false, accumulation = false;
   Sharding sharding = Sharding::zero3;
   std::optional<std::int64_t> gpus, memory, overhead, activations;
-  std::string spec;
+  std::string spec, run;
   bool explain = false;
 };
 
@@ -86,6 +87,9 @@ void add_options(CLI::App& app, Options& o) {
   add_parsed(app, "--gpu-memory", o.memory, parse_bytes, "of one GPU: 80GB or 80GiB")
       ->group(machine);
   app.add_option("--spec", o.spec, "a data sheet, for its memory")->group(machine);
+  app.add_option("--from", o.run, "a run's folder, for the memory that its device reports")
+      ->excludes("--spec")
+      ->group(machine);
   add_choice(app, "--sharding", o.sharding, {kShardings.begin(), kShardings.end()},
              "what has to fit; zero3, the lecture's pooled memory, if none")
       ->group(machine);
@@ -154,6 +158,26 @@ void add_per_gpu_lines(PlanSheet& sheet, const Ledger& ledger, double parameters
   }
 }
 
+struct Memory {
+  std::optional<double> bytes;
+  const char* source;
+};
+
+Memory memory_of(const Options& o) {
+  constexpr const char* kSold = "as sold: the driver reports another size";
+  if (o.memory) return {static_cast<double>(*o.memory), kSold};
+  if (!o.run.empty()) {
+    const auto bytes = read_run(o.run).environment_number("device/memory_bytes");
+    if (!bytes) {
+      throw std::runtime_error(fmt::format(
+          "plan memory: {}/environment.json has no memory_bytes; --gpu-memory says it", o.run));
+    }
+    return {bytes, "as the run's device reports"};
+  }
+  if (!o.spec.empty()) return {spec_named(o.spec).memory_gb * 1e9, kSold};
+  return {std::nullopt, ""};
+}
+
 /// What a GPU has left for the ledger; empty where its memory was not said.
 std::optional<Bytes> room(const Options& o, const std::optional<double>& memory) {
   if (!memory) return std::nullopt;
@@ -198,9 +222,7 @@ int run_memory(const Options& o, Output& out) {
   const Model model = resolve(o.model);
   const Ledger ledger = ledger_of(o);
   const std::int64_t gpus = o.gpus.value_or(1);
-  std::optional<double> memory;
-  if (!o.spec.empty()) memory = spec_named(o.spec).memory_gb * 1e9;
-  if (o.memory) memory = static_cast<double>(*o.memory);
+  const auto [memory, memory_source] = memory_of(o);
   const std::optional<Bytes> left = room(o, memory);
   if (left && left->value <= 0) {
     throw std::runtime_error(
@@ -221,7 +243,7 @@ int run_memory(const Options& o, Output& out) {
                .convention = convention});
   };
   input("GPUs", static_cast<double>(gpus), "GPU");
-  input("memory of a GPU", memory, "byte", "as sold: the driver reports another size");
+  input("memory of a GPU", memory, "byte", memory_source);
   input("overhead of a GPU", o.overhead, "byte");
   input("activations of a GPU", o.activations, "byte");
   add_ledger_lines(sheet, o, ledger, 1, "byte/parameter");

@@ -274,11 +274,12 @@ Gpu resolve(const GpuOptions& o, const std::optional<Case>& gemm) {
   if (!o.run.empty()) {
     const Run run = read_run(o.run);
     const std::string device = run.records.empty() ? "no device" : run.records.front().device;
-    const Gpu of_run{.peak = sheet_peak(run.roofs, dtype, device + " data sheet"),
-                     .bandwidth = sheet_bandwidth(run.roofs, device + " data sheet"),
-                     .measured_gemm = measured_gemm(run, dtype, gemm),
-                     .measured_gemv = measured_gemv(run, dtype),
-                     .memory = gpu.memory};
+    const Gpu of_run{
+        .peak = sheet_peak(run.roofs, dtype, device + " data sheet"),
+        .bandwidth = sheet_bandwidth(run.roofs, device + " data sheet"),
+        .measured_gemm = measured_gemm(run, dtype, gemm),
+        .measured_gemv = measured_gemv(run, dtype),
+        .memory = gpu.memory ? gpu.memory : run.environment_number("device/memory_bytes")};
     if (!o.spec.empty()) check_same_device(gpu, of_run, o.spec, device);
     gpu = of_run;
   }
