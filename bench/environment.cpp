@@ -6,19 +6,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "bench/build_info.h"
 #include "bench/run_folder.h"
+#include "roofline/dtype.h"
 #include "roofline/record.h"
 
 namespace bench {
 namespace {
 
 using nlohmann::json;
+using roofline::Dtype;
 
 /// Variables that change what is measured, or where.
 constexpr std::string_view kPrefixes[] = {"CUDA_", "CUBLAS",      "NVIDIA_", "OMP_",      "GOMP_",
@@ -86,6 +90,39 @@ std::string affinity() {
   return text;
 }
 
+/// What this device's own conversions make of values at the edges of a storage type, as the fill of
+/// its inputs uses them: instructions on a GPU that has them, else software; the loops on a cpu.
+/// Null for a device that is lost.
+json conversions(Device& device) {
+  struct Conversion {
+    const char* name;
+    Dtype dtype;
+    std::size_t edge;
+  };
+  constexpr Conversion kConversions[] = {{"fp16(1e-8)", Dtype::fp16, 0},
+                                         {"bf16(1e-8)", Dtype::bf16, 0},
+                                         {"fp8_e4m3(1e6)", Dtype::fp8_e4m3, 1},
+                                         {"fp8_e5m2(1e6)", Dtype::fp8_e5m2, 1}};
+  constexpr std::size_t kBytes = 16;
+  json found = json::object();
+  try {
+    const Memory memory = device.allocate(kBytes);
+    for (const Conversion& c : kConversions) {
+      const auto size = static_cast<std::size_t>(bytes_per_element(c.dtype));
+      device.fill(memory.get(), c.dtype, kernels::InputKind::edges, 0,
+                  static_cast<std::int64_t>(kBytes / size));
+      std::array<unsigned char, kBytes> bytes{};
+      device.download(bytes.data(), memory.get(), kBytes);
+      std::uint64_t code = 0;
+      std::memcpy(&code, bytes.data() + c.edge * size, size);  // little-endian, as every GPU's host
+      found[c.name] = roofline::decode(c.dtype, code);
+    }
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+  return found;
+}
+
 json unless_zero(double value) { return value > 0 ? json(value) : json(nullptr); }
 json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
 
@@ -117,6 +154,7 @@ json environment(Device& device, const std::string& run_id, const std::string& c
           {"outcome", outcome},
           {"command_line", command_line},
           {"device", device_json},
+          {"conversions", conversions(device)},
           {"host",
            {{"name", system.nodename},
             {"system", fmt::format("{} {}", system.sysname, system.release)},

@@ -23,6 +23,17 @@ TEST(Environment, HasEveryKeyAndNullForWhatIsHidden) {
   }
 }
 
+TEST(Environment, HasWhatTheDevicesConversionsMakeOfEdges) {
+  FakeDevice device;
+  const nlohmann::json found = environment(device, "", "", "")["conversions"];
+  EXPECT_EQ(found["fp16(1e-8)"], 0);                      // half of 2^-24 = 5.96e-8 is more
+  EXPECT_EQ(found["bf16(1e-8)"], 1.0011717677116394e-8);  // 1.34375 x 2^-27
+  EXPECT_EQ(found["fp8_e4m3(1e6)"], 448);
+  EXPECT_EQ(found["fp8_e5m2(1e6)"], 57344);
+  device.lost = true;
+  EXPECT_TRUE(environment(device, "", "", "")["conversions"].is_null());
+}
+
 TEST(Environment, HasTheVariablesThatChangeAMeasurement) {
   FakeDevice device;
   setenv("NVIDIA_TF32_OVERRIDE", "0", 1);

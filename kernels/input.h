@@ -13,6 +13,8 @@ enum class InputKind {
   integers,  // -8 ... 7: exact in every storage type
   ones,      // ones and zeros draw less power than any real data and so flatter a GPU
   zeros,
+  edges,  // 1e-8 and 1e6 in turn: no data for a benchmark, but what tells storage types apart, for
+          // one is a sixth of fp16's least subnormal, the other past the largest of both FP8 types
 };
 
 /// What the elements [high * 2^32, (high + 1) * 2^32) of the inputs of one seed share. A loop
@@ -40,6 +42,7 @@ constexpr std::uint32_t mix(std::uint32_t x) {
 constexpr float keyed_input(InputKind kind, std::uint64_t key, std::uint32_t low) {
   if (kind == InputKind::zeros) return 0.0F;
   if (kind == InputKind::ones) return 1.0F;
+  if (kind == InputKind::edges) return low % 2 == 0 ? 1e-8F : 1e6F;
   const std::uint32_t first = detail::mix(low ^ static_cast<std::uint32_t>(key));
   const std::uint32_t second = detail::mix(first + static_cast<std::uint32_t>(key >> 32));
   if (kind == InputKind::integers) return static_cast<float>(static_cast<int>(second >> 28) - 8);

@@ -490,7 +490,7 @@ TEST_P(ExecutorTest, FillsWithTheRoundedInputs) {
   for (const char* name : {"fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"}) {
     const Dtype dtype = *roofline::parse_dtype(name);
     for (const auto kind : {InputKind::normal, InputKind::uniform, InputKind::integers,
-                            InputKind::ones, InputKind::zeros}) {
+                            InputKind::ones, InputKind::zeros, InputKind::edges}) {
       for (const std::int64_t n : {0, 1, 3, 4, 5, 9973}) {
         const Array data(on, dtype, n);
         on.fill(data.data(), name, kind, 42, n, on.queue);

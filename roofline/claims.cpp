@@ -171,6 +171,16 @@ Evidence mfu_079(const Subject& s, std::string_view data) {
   return evidence;
 }
 
+Evidence card_memory(const Run& run) {
+  Evidence evidence = device_memory(run);
+  if (evidence.value) {
+    evidence.remark =
+        fmt::format("8 of it hold {:.4g} parameters at 12 bytes",
+                    largest_model(Bytes{*evidence.value}, Ledger{}, Sharding::zero3, 8));
+  }
+  return evidence;
+}
+
 // ---- the table
 // -----------------------------------------------------------------------------------
 
@@ -320,6 +330,9 @@ constexpr Claim kClaims[] = {
     {"largest-model", kArithmetic, "8 cards of 80 GB hold 53B parameters", kLecture, "53e9", kNoType, "8 x 80e9 / 12",
      [](Dtype) { return largest_model(Bytes{80e9}, Ledger{}, Sharding::zero3, 8); }, nullptr, printed(53e9, 1e9), everywhere(kHolds),
      "40e9 at 16 bytes per parameter"},
+    {"card-memory", kDevice, "a card of 80 GB has 80e9 bytes", kLecture, "80e9", kNoType, "80e9", [](Dtype) { return 80e9; },
+     [](const Subject& s, Dtype) { return card_memory(s.run); }, h100_only(at_least(80e9)), {std::nullopt, kNone, kNone},
+     "as sold; the driver reports another size"},
     {"activations", kArithmetic, "activations of a deep MLP: 2 B D L bytes", kLecture, "2097152", kNoType, "2 x 64 x 1024 x 16",
      [](Dtype t) { return peak_storing_all(mlp_layer(64, 1024, bytes_per_element(t)), 16).total().value; }, nullptr, printed(2097152, 0), everywhere(kHolds), ""},
     {"activations-micro", kArithmetic, "a quarter of that in micro-batches of B / 4", kLecture, "524288", kNoType, "2 x 16 x 1024 x 16",
@@ -331,7 +344,7 @@ constexpr Claim kClaims[] = {
     {"checkpoint-sqrt", kArithmetic, "every sqrt(L)-th stored: O(sqrt(L)) activations", kLecture, "8", kNoType, "L / 4 + 4",
      [](Dtype) { return peak_in_groups(mlp_layer(1, 1, 1), 16, sqrt_group(16)).total().value; }, nullptr, printed(8, 0), everywhere(kHolds), ""},
 
-    // Number formats, by the codec.
+    // Number formats: by the codec, and by the device.
     {"fp16-underflow", kArithmetic, "fp16(1e-8) is 0", kLecture, "0", kNoType, "nearest, ties to even; 0 up to 2^-25 = 2.98e-8",
      [](Dtype) { return round_trip(Dtype::fp16, 1e-8); }, nullptr, printed(0, 0), everywhere(kHolds), ""},
     {"bf16-keeps", kArithmetic, "bf16 keeps 1e-8", kLecture, "1e-8", kNoType, "nearest, ties to even",
@@ -342,8 +355,20 @@ constexpr Claim kClaims[] = {
      [](Dtype) { return max_finite(Dtype::fp8_e4m3); }, nullptr, printed(448, 0), everywhere(kHolds), ""},
     {"e5m2-max", kArithmetic, "E5M2 reaches 57344", kLecture, "57344", kNoType, "1.75 x 2^15",
      [](Dtype) { return max_finite(Dtype::fp8_e5m2); }, nullptr, printed(57344, 0), everywhere(kHolds), ""},
+    {"fp16-underflow", kMeasured, "the same by the device's conversion", kLecture, "0", kNoType, "fp16(1e-8)",
+     [](Dtype) { return round_trip(Dtype::fp16, 1e-8); }, [](const Subject& s, Dtype) { return conversion(s.run, Dtype::fp16, "fp16(1e-8)"); },
+     printed(0, 0), everywhere(kHolds), ""},
+    {"bf16-keeps", kMeasured, "the same by the device's conversion", kLecture, "1e-8", kNoType, "bf16(1e-8)",
+     [](Dtype) { return round_trip(Dtype::bf16, 1e-8); }, [](const Subject& s, Dtype) { return conversion(s.run, Dtype::bf16, "bf16(1e-8)"); },
+     of_model(0), everywhere(kHolds), ""},
+    {"e4m3-max", kMeasured, "the same by the device's conversion", kLecture, "448", kNoType, "fp8_e4m3(1e6), saturating",
+     [](Dtype) { return max_finite(Dtype::fp8_e4m3); }, [](const Subject& s, Dtype) { return conversion(s.run, Dtype::fp8_e4m3, "fp8_e4m3(1e6)"); },
+     printed(448, 0), everywhere(kHolds), ""},
+    {"e5m2-max", kMeasured, "the same by the device's conversion", kLecture, "57344", kNoType, "fp8_e5m2(1e6), saturating",
+     [](Dtype) { return max_finite(Dtype::fp8_e5m2); }, [](const Subject& s, Dtype) { return conversion(s.run, Dtype::fp8_e5m2, "fp8_e5m2(1e6)"); },
+     printed(57344, 0), everywhere(kHolds), ""},
     {"nvfp4-values", kArithmetic, "NVFP4 has the values 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives", kLecture, "8", kNoType, "how many of them E2M1 has",
-     [](Dtype) { return e2m1_values(); }, nullptr, printed(8, 0), everywhere(kHolds), "4.5 bits a value with its block's scale"},
+     [](Dtype) { return e2m1_values(); }, nullptr, printed(8, 0), everywhere(kHolds), "4.5 bits a value with its block's scale; by the codec: no device converts to it before compute capability 10.0, and no kernel here"},
 };
 // clang-format on
 

@@ -1,6 +1,7 @@
 // The arithmetic against hand calculation, and the verdicts of runs that were made up for it.
 #include "roofline/claims.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -313,6 +314,49 @@ TEST(Claims, MfuIsListedBySize) {
   const Finding f = pick(judge(run, {}), "mfu-good", Basis::measured, Dtype::bf16);
   EXPECT_EQ(f.verdict, Verdict::holds);
   EXPECT_EQ(f.reason, "by size: 1024x1024x1024 0.18, 8192x8192x8192 0.75");
+}
+
+TEST(Claims, FormatsAreThoseOfTheDevicesConversions) {
+  struct Row {
+    std::string_view id, key, right, wrong;
+  };
+  const Row rows[] = {
+      {"fp16-underflow", "fp16(1e-8)", "0.0", "5.9604645e-08"},
+      {"bf16-keeps", "bf16(1e-8)", "1.0011717677116394e-08", "0.0"},
+      {"e4m3-max", "fp8_e4m3(1e6)", "448.0", "240.0"},
+      {"e5m2-max", "fp8_e5m2(1e6)", "57344.0", "49152.0"},
+  };
+  for (const Row& row : rows) {
+    for (const auto& [value, verdict] :
+         {std::pair{row.right, Verdict::holds}, std::pair{row.wrong, Verdict::fails},
+          std::pair{std::string_view("null"), Verdict::unknown}}) {
+      Measured run = run_on("", "cpu");
+      run.environment[fmt::format("conversions/{}", row.key)] = value;
+      const Finding f = pick(judge(run, {}), row.id, Basis::measured);
+      EXPECT_EQ(f.verdict, verdict) << row.id << " " << value;
+      EXPECT_EQ(is_unexpected(f), verdict == Verdict::fails) << row.id << " " << value;
+    }
+  }
+  // Software converts where no instruction does, and the finding says so.
+  Measured run = run_on("");
+  run.environment = {{"conversions/fp8_e4m3(1e6)", "448.0"}, {"device/compute_capability", "8.0"}};
+  EXPECT_EQ(pick(judge(run, {}), "e4m3-max", Basis::measured).reason,
+            "in software: 8.9 converts fp8_e4m3, this device is 8.0");
+}
+
+TEST(Claims, ACardsMemoryIsWhatItReports) {
+  for (const auto& [spec, verdict] :
+       {std::pair{"h100-sxm", Verdict::holds}, std::pair{"h200-sxm", Verdict::not_applicable}}) {
+    Measured run = run_on(spec);
+    run.environment["device/memory_bytes"] = "85.2e9";
+    const Finding f = pick(judge(run, {}), "card-memory", Basis::device);
+    EXPECT_EQ(f.verdict, verdict) << spec;
+    EXPECT_EQ(f.measured, 85.2e9);
+    EXPECT_NE(f.reason.find("8 of it hold 5.68e+10 parameters"), std::string::npos) << f.reason;
+    EXPECT_FALSE(is_unexpected(f));
+  }
+  EXPECT_EQ(pick(judge(run_on("h100-sxm"), {}), "card-memory", Basis::device).verdict,
+            Verdict::unknown);
 }
 
 /// Writes a run into a new folder, with the samples of its rounds.

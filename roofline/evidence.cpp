@@ -271,6 +271,28 @@ Evidence share_of_roof(const Run& run, const Case& c) {
   return rate(r, r.fraction_of_roof, "no roof is known above it");
 }
 
+Evidence conversion(const Run& run, Dtype dtype, std::string_view what) {
+  const auto value = run.environment_number(fmt::format("conversions/{}", what));
+  if (!value) return {.remark = fmt::format("environment.json has no conversion {}", what)};
+  Evidence evidence = exactly(*value);
+  evidence.rows = fmt::format("{}, environment.json", what);
+  const double since = dtype == Dtype::bf16 ? 8.0 : bytes_per_element(dtype) == 1 ? 8.9 : 0;
+  const auto capability = run.environment_number("device/compute_capability");
+  if (capability && *capability < since) {
+    evidence.remark = fmt::format("in software: {:.1f} converts {}, this device is {:.1f}", since,
+                                  name(dtype), *capability);
+  }
+  return evidence;
+}
+
+Evidence device_memory(const Run& run) {
+  const auto bytes = run.environment_number("device/memory_bytes");
+  if (!bytes) return {.remark = "environment.json has no memory_bytes"};
+  Evidence evidence = exactly(*bytes);
+  evidence.rows = "memory_bytes, environment.json";
+  return evidence;
+}
+
 Evidence decode_share(const Run& run, Dtype dtype) {
   const Rows rows =
       pick(run, [&](const Record& r) { return is_linear_layer(r, dtype) && r.what.m == 1; });

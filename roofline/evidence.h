@@ -50,6 +50,13 @@ Evidence share_of_peak(const Run& run, const Case& c, std::string_view data, Flo
 /// The time that the roofs allow over the time of the fastest row.
 Evidence share_of_roof(const Run& run, const Case& c);
 
+/// What the device's own conversion made of a value: `what` is a key of environment.json's
+/// `conversions`, "fp8_e4m3(1e6)".
+Evidence conversion(const Run& run, Dtype dtype, std::string_view what);
+
+/// Bytes of memory that the device reports.
+Evidence device_memory(const Run& run);
+
 /// Of the GEMM with M = 1: MFU over intensity / ridge.
 Evidence decode_share(const Run& run, Dtype dtype);
 

@@ -384,6 +384,9 @@ bool fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std
     case InputKind::zeros:
       fill_as<T, InputKind::zeros>(data, seed, n, queue);
       break;
+    case InputKind::edges:
+      fill_as<T, InputKind::edges>(data, seed, n, queue);
+      break;
   }
   return true;
 }
