@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/cublas_check.h"
 #include "bench/cublaslt_names.h"
 #include "bench/cublaslt_rules.h"
 #include "bench/implementation.h"
@@ -21,16 +22,6 @@ namespace {
 
 using roofline::Case;
 using roofline::Dtype;
-
-// A macro, not a function: only the preprocessor still knows the text of the failing call.
-#define CUBLASLT_CHECK(call)                                                                 \
-  do {                                                                                       \
-    if (const cublasStatus_t check_status = (call); check_status != CUBLAS_STATUS_SUCCESS) { \
-      throw std::runtime_error(fmt::format("{}:{}: {}: {} ({})", __FILE__, __LINE__, #call,  \
-                                           cublasLtGetStatusName(check_status),              \
-                                           cublasLtGetStatusString(check_status)));          \
-    }                                                                                        \
-  } while (false)
 
 constexpr std::size_t kMiB = 1 << 20;
 constexpr int kCandidates = 16;
@@ -61,14 +52,14 @@ cudaDataType_t cuda_type(Dtype t) {
 
 template <typename Value>
 void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t attribute, Value value) {
-  CUBLASLT_CHECK(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value));
+  CUBLAS_CHECK(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value));
 }
 
 /// Made once, for making one takes long, and never destroyed: at exit the driver may be gone.
 cublasLtHandle_t handle() {
   static const cublasLtHandle_t kHandle = [] {
     cublasLtHandle_t made = nullptr;
-    CUBLASLT_CHECK(cublasLtCreate(&made));
+    CUBLAS_CHECK(cublasLtCreate(&made));
     return made;
   }();
   return kHandle;
@@ -79,17 +70,17 @@ using Heuristic = cublasLtMatmulHeuristicResult_t;
 /// The library's ranking of its algorithms, best first; empty where it has none.
 std::vector<Heuristic> heuristics(const GemmDescriptors& gemm, std::size_t workspace_bytes) {
   cublasLtMatmulPreference_t made = nullptr;
-  CUBLASLT_CHECK(cublasLtMatmulPreferenceCreate(&made));
+  CUBLAS_CHECK(cublasLtMatmulPreferenceCreate(&made));
   const Owner<cublasLtMatmulPreferenceOpaque_t, cublasLtMatmulPreferenceDestroy> preference(made);
-  CUBLASLT_CHECK(cublasLtMatmulPreferenceSetAttribute(
-      made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes, sizeof workspace_bytes));
+  CUBLAS_CHECK(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                                    &workspace_bytes, sizeof workspace_bytes));
   std::vector<Heuristic> found(kCandidates);
   int count = 0;
   const cublasStatus_t status =
       cublasLtMatmulAlgoGetHeuristic(handle(), gemm.operation(), gemm.w(), gemm.x(), gemm.y(),
                                      gemm.y(), made, kCandidates, found.data(), &count);
   if (status == CUBLAS_STATUS_NOT_SUPPORTED) return {};
-  CUBLASLT_CHECK(status);
+  CUBLAS_CHECK(status);
   found.resize(static_cast<std::size_t>(count));
   std::erase_if(found, [](const Heuristic& h) { return h.state != CUBLAS_STATUS_SUCCESS; });
   return found;
@@ -133,7 +124,7 @@ template <typename Value>
 Value config(const cublasLtMatmulAlgo_t& algorithm,
              cublasLtMatmulAlgoConfigAttributes_t attribute) {
   Value value{};
-  CUBLASLT_CHECK(
+  CUBLAS_CHECK(
       cublasLtMatmulAlgoConfigGetAttribute(&algorithm, attribute, &value, sizeof value, nullptr));
   return value;
 }
@@ -172,7 +163,11 @@ std::vector<std::string> variants(const Case& c, Device& device) {
   return names;
 }
 
-Work prepare(const Case& c, const std::string& variant, const Operands& operands, Device& device) {
+/// Which of the operands are the GEMM's X and W.
+using Operand = Memory Operands::Copy::*;
+
+Work prepare_gemm(const Case& c, Operand x, Operand w, const std::string& variant,
+                  const Operands& operands, Device& device) {
   const std::vector<Setting> all = settings(c, device);
   const Setting setting =
       *std::ranges::find_if(all, [&](const Setting& s) { return s.name == variant; });
@@ -204,34 +199,65 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
     work.fast_accumulation = setting.fast_accumulation;
   }
   work.note = describe(chosen.algo);
-  work.launch = [gemm, scale, algorithm = chosen.algo, workspace = work.workspace, bytes, &operands,
-                 stream = static_cast<cudaStream_t>(device.queue().stream)](int copy) {
+  work.launch = [gemm, scale, x, w, algorithm = chosen.algo, workspace = work.workspace, bytes,
+                 &operands, stream = static_cast<cudaStream_t>(device.queue().stream)](int copy) {
     const float one = 1, zero = 0;
-    const auto& [x, w, y] = operands[copy];
-    CUBLASLT_CHECK(cublasLtMatmul(handle(), gemm->operation(), &one, w.get(), gemm->w(), x.get(),
-                                  gemm->x(), &zero, y.get(), gemm->y(), y.get(), gemm->y(),
-                                  &algorithm, workspace.get(), bytes, stream));
+    const Operands::Copy& at = operands[copy];
+    CUBLAS_CHECK(cublasLtMatmul(handle(), gemm->operation(), &one, (at.*w).get(), gemm->w(),
+                                (at.*x).get(), gemm->x(), &zero, at.out.get(), gemm->y(),
+                                at.out.get(), gemm->y(), &algorithm, workspace.get(), bytes,
+                                stream));
   };
   return work;
+}
+
+Work prepare(const Case& c, const std::string& variant, const Operands& operands, Device& device) {
+  return prepare_gemm(c, &Operands::Copy::a, &Operands::Copy::b, variant, operands, device);
+}
+
+// ---- y = A x as a GEMM of one row: X is x, W is A
+// --------------------------------------------------
+
+Case one_row(const Case& gemv) { return make_case(roofline::Op::gemm, gemv.a, 1, gemv.m, gemv.n); }
+
+bool offers_gemv(roofline::Op op, const Device& /*device*/) { return op == roofline::Op::gemv; }
+
+std::optional<std::string> refuses_gemv(const Case& c, const Device& device) {
+  if (const auto stride = operand_shapes(c).a.stride; stride != c.n) {
+    return fmt::format("the rows of A are padded from {} to {} elements, expected none", c.n,
+                       stride);
+  }
+  return refuses(one_row(c), device);
+}
+
+std::vector<std::string> variants_gemv(const Case& c, Device& device) {
+  return variants(one_row(c), device);
+}
+
+Work prepare_gemv(const Case& c, const std::string& variant, const Operands& operands,
+                  Device& device) {
+  return prepare_gemm(one_row(c), &Operands::Copy::b, &Operands::Copy::a, variant, operands,
+                      device);
 }
 
 }  // namespace
 
 const Implementation kCublasLt{"cublaslt", "cuda", &offers, &refuses, &variants, &prepare};
+const Implementation kCublasLtGemv{"cublaslt_gemv", "cuda",        &offers_gemv, &refuses_gemv,
+                                   &variants_gemv,  &prepare_gemv, true};
 
 GemmDescriptors::Layout GemmDescriptors::layout(Dtype dtype, std::int64_t rows,
                                                 std::int64_t columns, std::int64_t batch) {
   cublasLtMatrixLayout_t made = nullptr;
-  CUBLASLT_CHECK(cublasLtMatrixLayoutCreate(&made, cuda_type(dtype),
-                                            static_cast<std::uint64_t>(rows),
-                                            static_cast<std::uint64_t>(columns), rows));
+  CUBLAS_CHECK(cublasLtMatrixLayoutCreate(&made, cuda_type(dtype), static_cast<std::uint64_t>(rows),
+                                          static_cast<std::uint64_t>(columns), rows));
   Layout layout(made);
   const auto count = static_cast<std::int32_t>(batch);
   const std::int64_t stride = rows * columns;
-  CUBLASLT_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
-                                                  sizeof count));
-  CUBLASLT_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-                                                  &stride, sizeof stride));
+  CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                                                sizeof count));
+  CUBLAS_CHECK(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                                &stride, sizeof stride));
   return layout;
 }
 
@@ -239,7 +265,7 @@ GemmDescriptors::GemmDescriptors(const Case& c, bool fast_accumulation, const fl
   const bool w_along_k = c.layout == roofline::Layout::tn;
   const bool x_along_k = c.layout != roofline::Layout::nt;
   cublasLtMatmulDesc_t made = nullptr;
-  CUBLASLT_CHECK(cublasLtMatmulDescCreate(
+  CUBLAS_CHECK(cublasLtMatmulDescCreate(
       &made, c.compute == Dtype::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F,
       CUDA_R_32F));
   operation_.reset(made);

@@ -41,12 +41,16 @@ struct Implementation {
   /// `operands` outlive the Work. Throws OutOfMemory, or std::runtime_error for the row's note.
   Work (*prepare)(const roofline::Case& c, const std::string& variant, const Operands& operands,
                   Device& device);
+  /// Another library that does our work, to compare with: it takes part where --impl names it, or
+  /// all.
+  bool peer = false;
 };
 
 /// All that this build knows, for every backend.
 std::span<const Implementation> implementations();
 
-/// Whether the implementation has a row for the op on this device. `only`: names; empty for all.
+/// Whether the implementation has a row for the op on this device. `only`: names; empty for all but
+/// peers.
 bool takes_part(const Implementation& implementation, std::span<const std::string> only,
                 roofline::Op op, const Device& device);
 
@@ -54,5 +58,11 @@ bool takes_part(const Implementation& implementation, std::span<const std::strin
 extern const Implementation kOurs;      // hand-written kernels and loops, on any device
 extern const Implementation kCublasLt;  // cuda GEMMs
 extern const Implementation kOneDnn;    // cpu GEMMs
+// Peers.
+extern const Implementation kOpenBlas;      // cpu: dot, GEMV, GEMM in fp32
+extern const Implementation kCudart;        // cuda: copy
+extern const Implementation kCublas;        // cuda: dot, GEMV
+extern const Implementation kCublasLtGemv;  // cuda: GEMV as a GEMM of one row
+extern const Implementation kCub;           // cuda: ReLU, GeLU, dot
 
 }  // namespace bench

@@ -107,7 +107,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       ->capture_default_str();
   app.add_option("--op", ops, known_ops())->delimiter(',');
   app.add_option("--dtype", dtypes, "fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2")->delimiter(',');
-  app.add_option("--impl", implementations, "all, ours or names from the table")->delimiter(',');
+  app.add_option("--impl", implementations, "ours, names from the table, or all: with the peers")
+      ->delimiter(',');
   app.add_option("--shape", options.request.shape, "N, MxN, MxNxK or BxMxNxK, with --op");
   app.add_option(
       "--bytes", bytes,
@@ -157,7 +158,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw UsageError(fmt::format("--impl={}: expected {}", name, fmt::join(known, ", ")));
     }
-    if (name != "all") options.settings.implementations.push_back(name);
+    for (const Implementation& i : bench::implementations()) {
+      if (name == "all" || name == i.name) options.settings.implementations.emplace_back(i.name);
+    }
   }
   if (cache != "cold" && cache != "hot" && cache != "both") {
     throw UsageError(fmt::format("--cache={}: expected cold, hot or both", cache));

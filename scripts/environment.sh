@@ -43,12 +43,14 @@ gpu_is_visible() {
   compgen -G '/dev/nvidia[0-9]*' >/dev/null || [[ -e /dev/dxg ]]
 }
 
+cmake_options=()
+
 # build_targets name...: one at a time in one folder, also where two nodes share it.
 build_targets() {
   mkdir -p "$build"
   (
     flock 9
-    cmake --preset "$preset"
+    cmake --preset "$preset" "${cmake_options[@]}"
     cmake --build "$build" --target "$@"
   ) 9>"$build/.lock"
 }

@@ -27,6 +27,7 @@ scripts=$(dirname "$0")
 if $setup; then "$scripts/setup.sh" >&2; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
+if [[ " $* " == *" --impl"* ]]; then cmake_options+=(-DROOFLINE_CUB=ON); fi  # a peer: half a minute
 build_targets roofline_bench roofline >&2
 
 if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! $cpu_asked; then

@@ -38,6 +38,7 @@ CLI11            |<CLI/CLI.hpp>          |libcli11-dev      |cli11-devel        
 nlohmann-json    |<nlohmann/json.hpp>    |nlohmann-json3-dev|json-devel                |nlohmann_json|required
 GoogleTest       |<gtest/gtest.h>        |libgtest-dev      |gtest-devel lib{a,t,ub}san|gtest        |required by the tests
 oneDNN           |<oneapi/dnnl/dnnl.hpp> |libdnnl-dev       |onednn-devel              |onednn       |no GEMM on the cpu
+OpenBLAS         |<openblas_config.h>    |libopenblas-openmp-dev|openblas-devel        |openblas=*=openmp*|no peer of the cpu loops
 Python 3.9 + venv|python3                |python3-venv      |python3                   |python       |no picture
 '
 
