@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "roofline/statistics.h"
+
 namespace roofline {
 namespace {
 
@@ -19,7 +21,66 @@ Cell spread(const Record& r) {
   return 100 * (*r.time_ci_high_s - *r.time_ci_low_s) / 2 / *r.time_median_s;
 }
 
+bool is_timed(const Record& r) {
+  return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s;
+}
+
+/// Numbers of the records that computed the same, on the same inputs, from the same place.
+using Alike = std::vector<std::size_t>;
+
+std::vector<Alike> alike(std::span<const Record> records) {
+  std::vector<Alike> groups;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Record& r = records[i];
+    if (!is_timed(r)) continue;
+    const auto same = [&](const Alike& group) {
+      const Record& first = records[group.front()];
+      return first.what == r.what && first.cache == r.cache && first.data == r.data;
+    };
+    const auto found = std::find_if(groups.begin(), groups.end(), same);
+    if (found == groups.end()) {
+      groups.push_back({i});
+    } else {
+      found->push_back(i);
+    }
+  }
+  return groups;
+}
+
 }  // namespace
+
+Table peers(const Run& run) {
+  Table table{.title = "beside the fastest peer: the peer's time / the time of `by`",
+              .columns = {"op", "dtype", "shape", "cache", "data", "by", "variant", "peer",
+                          "peer_variant", "ratio", "ratio_low", "ratio_high"},
+              .digits = 4};
+  const std::vector<Record>& records = run.records;
+  const auto faster = [&](std::size_t a, std::size_t b) {
+    return *records[a].time_median_s < *records[b].time_median_s;
+  };
+  for (const Alike& group : alike(records)) {
+    Alike by, others;
+    for (const std::size_t i : group) {
+      const bool first = records[i].implementation == records[group.front()].implementation;
+      (first ? by : others).push_back(i);
+    }
+    if (others.empty()) continue;
+    const std::size_t own = *std::min_element(by.begin(), by.end(), faster);
+    const std::size_t peer = *std::min_element(others.begin(), others.end(), faster);
+    const Record &r = records[own], &p = records[peer];
+    const auto& own_rounds = run.round_medians_s[own];
+    const auto& peer_rounds = run.round_medians_s[peer];
+    const Estimate ratio = own_rounds.empty() || peer_rounds.empty()
+                               ? Estimate{*p.time_median_s / *r.time_median_s, std::nullopt}
+                               : paired_ratio(peer_rounds, own_rounds);
+    table.rows.push_back({std::string(name(r.what.op)), dtype_label(r.what), shape_label(r.what),
+                          text(r.cache), text(r.data), text(r.implementation), text(r.variant),
+                          text(p.implementation), text(p.variant), ratio.value,
+                          ratio.interval ? Cell(ratio.interval->low) : Cell(),
+                          ratio.interval ? Cell(ratio.interval->high) : Cell()});
+  }
+  return table;
+}
 
 Table report(std::span<const Record> records) {
   Table table{.columns = {"op", "dtype", "shape", "by", "variant", "cache", "time_us", "+-_percent",
