@@ -162,6 +162,10 @@ std::vector<Group> standard(const Machine& machine) {
   constexpr std::int64_t kEight[] = {1, 16, 64, 128, 256, 512, 1024, 4096};
   add_ridge(groups, machine, machine.is_cpu ? Dtype::fp32 : Dtype::fp8_e4m3, kEight);
   add_ridge(groups, machine, Dtype::bf16, kEight);
+  constexpr std::int64_t kDecode[] = {1};
+  for (const Dtype t : kMultiplied) add_ridge(groups, machine, t, kDecode);
+  // The lecture's n = 2^20: 4 MiB, which take about as long as a launch.
+  groups.push_back(group({make_case(Op::relu, Dtype::bf16, 1, 1 << 20, 1)}));
   return unique(std::move(groups));
 }
 

@@ -1,5 +1,6 @@
 #include "bench/suite.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,6 +90,19 @@ TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
     for (const roofline::Case& c : trio->cases) {
       EXPECT_EQ(cost(c).flops, cost(trio->cases[0]).flops);
     }
+  }
+}
+
+TEST(DefaultSuite, HasTheSmallRowsOfTheClaims) {
+  for (const auto& device : {kCpu, kGpu}) {
+    std::set<std::string> names;
+    for (const Group& g : make("default", device)) names.insert(g.name);
+    const std::string layer = device.backend == "cpu" ? "1x2048x2048" : "1x16896x16384";
+    for (const std::string_view type : {"fp32", "tf32", "fp16", "bf16", "fp8_e4m3"}) {
+      EXPECT_TRUE(names.contains(fmt::format("gemm/{}/{}", type, layer))) << type;
+    }
+    EXPECT_TRUE(names.contains("relu/bf16/1048576"));
+    EXPECT_TRUE(names.contains("gemm/bf16/1024x1024x1024"));
   }
 }
 

@@ -295,7 +295,7 @@ constexpr Claim kClaims[] = {
     {"mfu-good", kMeasured, "an MFU of 0.5 is good, and can be had", kLecture, ">= 0.5", kMultiplied, "the best of any size",
      nullptr, [](const Subject& s, Dtype t) { return best_mfu(s.run, t); }, at_least(0.5), on_h100(kHolds), ""},
     {"decode", kMeasured, "decoding is GEMV-like: MFU at M = 1 is at most intensity / ridge", kLecture, "<= 1", kMultiplied,
-     "MFU / (intensity / ridge)", nullptr, [](const Subject& s, Dtype t) { return decode_share(s.run, t); }, at_most(1), on_h100(kHolds), ""},
+     "MFU / (intensity / ridge) = its bandwidth / the roof's", nullptr, [](const Subject& s, Dtype t) { return decode_share(s.run, t); }, at_most(1), on_h100(kHolds), ""},
 
     // Training.
     {"backward", kArithmetic, "the backward pass takes twice the forward's FLOPs", kLecture, "2", kNoType, "(2BDD + 2DDB) / 2BDD",
@@ -389,8 +389,8 @@ Judgement judge_value(const Rule& rule, const Interval& value, std::optional<dou
   return {Verdict::unknown, "its interval crosses the limit"};
 }
 
-Judgement judge_one(const Claim& claim, const Finding& f, bool on_h100) {
-  if (!claim.rule.judged) return {Verdict::not_applicable, ""};
+Judgement judge_one(const Claim& claim, const Finding& f, bool applies, bool on_h100) {
+  if (!claim.rule.judged || !applies) return {Verdict::not_applicable, ""};
   if (claim.rule.h100_only && !on_h100) {
     return {Verdict::not_applicable, "its number is that of an H100 SXM"};
   }
@@ -427,7 +427,8 @@ Finding find(const Claim& claim, std::optional<Dtype> dtype, const Subject* subj
   f.measured = evidence.value;
   f.interval = evidence.interval;
   f.rows = std::move(evidence.rows);
-  const Judgement judgement = judge_one(claim, f, device == DeviceClass::h100_sxm);
+  const Judgement judgement =
+      judge_one(claim, f, evidence.applies, device == DeviceClass::h100_sxm);
   if (claim.basis == Basis::device) f.interval.reset();  // that of a number known exactly
   f.verdict = judgement.verdict;
   f.reason = joined({judgement.why, evidence.remark, claim.reason});

@@ -306,6 +306,67 @@ TEST(Claims, TheMeasuredRidgeCarriesBothIntervals) {
   EXPECT_NE(f.reason.find("75.8 % of the 295.4 on paper"), std::string::npos) << f.reason;
 }
 
+TEST(Claims, DecodingReachesAtMostTheBandwidthOfItsRoof) {
+  // 2 FLOP a weight: MFU / (intensity / ridge) is the bandwidth over the roof's, 3.35e12.
+  const Case c = make_case(Op::gemm, Dtype::bf16, 1, 16896, 16384);
+  const double seconds = cost(c).bytes().value / 3.35e12;
+  for (const auto& [share, verdict] :
+       {std::pair{0.9, Verdict::holds}, std::pair{1.2, Verdict::fails}}) {
+    Measured run = run_on("h100-sxm");
+    Record& r = add_row(run, c, seconds / share);
+    r.mfu = *r.achieved_flops_per_s / 989.5e12;
+    r.peak_bytes_per_s = 3.35e12;
+    const Finding f = pick(judge(run, {}), "decode", Basis::measured, Dtype::bf16);
+    EXPECT_EQ(f.verdict, verdict) << share;
+    EXPECT_NEAR(f.measured.value_or(0), share, 1e-9);
+    EXPECT_NEAR(*r.mfu / (cost(c).intensity().value / (989.5 / 3.35)), share, 1e-9);
+  }
+}
+
+TEST(Verdicts, WhatTheDeviceDoesNotHaveIsNotApplicable) {
+  Measured run = run_on("", "cpu");
+  add_row(run, make_case(Op::gemm, Dtype::bf16, 1024, 1024, 1024), 1e-3);  // no peak, so no MFU
+  Record& tf32 = add_row(run, make_case(Op::gemm, Dtype::tf32, 1024, 1024, 1024), 1);
+  tf32.status = Status::unsupported;
+  tf32.note = "tf32 is a type of NVIDIA's tensor cores";
+  const std::vector<Finding> findings = judge(run, {});
+  struct Row {
+    Dtype dtype;
+    Verdict verdict;
+    std::string_view reason;
+  };
+  const Row rows[] = {
+      {Dtype::bf16, Verdict::not_applicable, "no data sheet says its peak, and so it has no MFU"},
+      {Dtype::tf32, Verdict::not_applicable,
+       "gemm/tf32 is unsupported here: tf32 is a type of NVIDIA's tensor cores"},
+      {Dtype::fp16, Verdict::unknown,
+       "lacks rows: no measured gemm/fp16; roofline_bench --suite=default"},
+  };
+  for (const Row& row : rows) {
+    const Finding f = pick(findings, "mfu-good", Basis::measured, row.dtype);
+    EXPECT_EQ(f.verdict, row.verdict) << name(row.dtype);
+    EXPECT_EQ(f.reason, row.reason);
+  }
+}
+
+TEST(Verdicts, ARowWithoutARoofIsHeldAgainstWhatTheRunMeasuredInTheEnd) {
+  Measured run = run_on("", "cpu");
+  add_row(run, make_case(Op::gemm, Dtype::bf16, 1024, 1024, 1024), 1e-3);  // 2^31 FLOPs
+  run.roofs = {{.name = "read",
+                .kind = Kind::measured,
+                .level = Level::memory,
+                .access = Access::read,
+                .per_s = 1e12},
+               {.name = "gemm_bf16",
+                .kind = Kind::measured,
+                .pipe = Pipe::matrix,
+                .dtype = Dtype::bf16,
+                .per_s = 4.294967296e12}};  // 2^32 a ms
+  const Finding f = pick(judge(run, {}), "compute-bound-1024", Basis::measured);
+  EXPECT_NEAR(f.measured.value_or(0), 0.5, 1e-9);
+  EXPECT_NE(f.reason.find("of the measured gemm_bf16"), std::string::npos) << f.reason;
+}
+
 TEST(Claims, MfuIsListedBySize) {
   Measured run = run_on("h100-sxm");
   for (const auto& [n, mfu] : {std::pair{1024, 0.18}, std::pair{8192, 0.75}}) {

@@ -31,6 +31,17 @@ Evidence lacks(std::string_view what, std::string_view suite) {
   return {.remark = fmt::format("lacks rows: no measured {}; roofline_bench {}", what, suite)};
 }
 
+/// Why there is no row of it: this device does not compute it, or nobody asked.
+Evidence lacks(const Run& run, Op op, Dtype dtype, std::string_view what, std::string_view suite) {
+  for (const Record& r : run.records) {
+    if (r.status == Status::unsupported && r.what.op == op && dtype_label(r.what) == name(dtype)) {
+      return {.remark = fmt::format("{}/{} is unsupported here: {}", name(op), name(dtype), r.note),
+              .applies = false};
+    }
+  }
+  return lacks(fmt::format("{}/{}{}", name(op), name(dtype), what), suite);
+}
+
 Evidence poisoned(const Record& r) {
   return {.rows = names({&r}),
           .remark = fmt::format("{} is above_roof: nothing rests on it", name(r.what))};
@@ -228,9 +239,11 @@ Evidence backward_over_forward(const Run& run, Dtype dtype) {
 Evidence best_mfu(const Run& run, Dtype dtype) {
   Rows rows = pick(run, [&](const Record& r) { return is_linear_layer(r, dtype); });
   if (const Record* wrong = above_roof(rows)) return poisoned(*wrong);
+  if (rows.empty()) return lacks(run, Op::gemm, dtype, "", "--suite=default");
   std::erase_if(rows, [](const Record* r) { return !r->mfu; });
-  if (rows.empty())
-    return lacks(fmt::format("gemm/{} with an MFU", name(dtype)), "--suite=default");
+  if (rows.empty()) {
+    return {.remark = "no data sheet says its peak, and so it has no MFU", .applies = false};
+  }
   const auto less = [](const Record* a, const Record* b) { return *a->mfu < *b->mfu; };
   std::map<double, const Record*> by_size;
   for (const Record* r : rows) {
@@ -268,7 +281,12 @@ Evidence share_of_roof(const Run& run, const Case& c) {
                                       shape_label(c)));
   }
   const Record& r = *fastest(rows);
-  return rate(r, r.fraction_of_roof, "no roof is known above it");
+  if (r.fraction_of_roof) return rate(r, r.fraction_of_roof, "");
+  const Placing p = place(c, Level::memory, run.roofs);
+  if (!p.roof_time) return rate(r, std::nullopt, "no roof is known above it");
+  Evidence evidence = rate(r, p.roof_time->value / *r.time_median_s, "");
+  evidence.remark = fmt::format("of the {} {}", name(p.roof->kind), p.roof->name);
+  return evidence;
 }
 
 Evidence conversion(const Run& run, Dtype dtype, std::string_view what) {
@@ -297,13 +315,10 @@ Evidence decode_share(const Run& run, Dtype dtype) {
   const Rows rows =
       pick(run, [&](const Record& r) { return is_linear_layer(r, dtype) && r.what.m == 1; });
   if (const Record* wrong = above_roof(rows)) return poisoned(*wrong);
-  if (rows.empty()) return lacks(fmt::format("gemm/{} with M = 1", name(dtype)), "--suite=ridge");
+  if (rows.empty()) return lacks(run, Op::gemm, dtype, " with M = 1", "--suite=default");
   const Record& r = *largest(rows);
-  if (!r.mfu || !r.peak_bytes_per_s || !r.peak_flops_per_s) {
-    return rate(r, std::nullopt, "its MFU or its roofs are unknown");
-  }
-  const Intensity corner{*r.peak_flops_per_s / *r.peak_bytes_per_s};
-  return rate(r, *r.mfu / (cost(r.what).intensity() / corner).value, "");
+  if (!r.peak_bytes_per_s) return rate(r, std::nullopt, "no bandwidth is known above it");
+  return rate(r, r.achieved_bytes_per_s.value_or(0) / *r.peak_bytes_per_s, "");
 }
 
 }  // namespace roofline

@@ -17,6 +17,7 @@ struct Evidence {
   std::optional<Interval> interval;  // 95 %; what is not measured is known exactly
   std::string rows;                  // "relu/bf16/268435456, gelu/bf16/268435456"
   std::string remark;
+  bool applies = true;  // false where this device does not compute it, or has no such number
 };
 
 // Only rows that are cold, and normally distributed unless said otherwise, are looked at. A row
@@ -47,7 +48,8 @@ Evidence best_mfu(const Run& run, Dtype dtype);
 /// FLOP/s of the fastest row of a GEMM, over `peak`.
 Evidence share_of_peak(const Run& run, const Case& c, std::string_view data, FlopsPerS peak);
 
-/// The time that the roofs allow over the time of the fastest row.
+/// The time that the roofs allow over the time of the fastest row: those that it was placed under,
+/// else those that the run has measured by its end.
 Evidence share_of_roof(const Run& run, const Case& c);
 
 /// What the device's own conversion made of a value: `what` is a key of environment.json's
@@ -57,7 +59,8 @@ Evidence conversion(const Run& run, Dtype dtype, std::string_view what);
 /// Bytes of memory that the device reports.
 Evidence device_memory(const Run& run);
 
-/// Of the GEMM with M = 1: MFU over intensity / ridge.
+/// Of the GEMM with M = 1: MFU over intensity / ridge. The peak is in both, and cancels: that is
+/// its bandwidth over the roof's.
 Evidence decode_share(const Run& run, Dtype dtype);
 
 }  // namespace roofline
