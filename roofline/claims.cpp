@@ -248,7 +248,7 @@ constexpr Claim kClaims[] = {
     {"memory-bound-gemv", kDevice, "GEMV is left of the ridge", kLecture, "< 1 ridge", kStored, "intensity, FLOP/byte",
      [](Dtype t) { return lecture_intensity(gemv(t)); },
      [](const Subject& s, Dtype t) { return over_ridge(s.run, gemv(t), lecture_intensity(gemv(t))); }, at_most(1), on_h100(kHolds), ""},
-    {"compute-bound-1024", kDevice, "a GEMM of n = 1024 is right of the ridge", kLecture, "> 1 ridge", kBf16, "intensity, FLOP/byte",
+    {"compute-bound-1024", kDevice, "a GEMM of n = 1024 is right of the ridge", kLecture, "> 1 ridge", kMultiplied, "intensity, FLOP/byte",
      [](Dtype t) { return lecture_intensity(gemm(t)); },
      [](const Subject& s, Dtype t) { return over_ridge(s.run, gemm(t), lecture_intensity(gemm(t))); }, at_least(1), on_h100(kHolds), ""},
     {"compute-bound-1024", kMeasured, "a GEMM of n = 1024 is compute-bound", kLecture, "the peak binds", kBf16, "its share of the roof, at least 0.5",

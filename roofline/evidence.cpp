@@ -149,7 +149,9 @@ Evidence over_ridge(const Run& run, const Case& c, double intensity_flops_per_by
   const std::vector<Roof> roofs = verified(run.roofs, [](const Roof&) { return true; });
   const Placing p = place(c, Level::memory, roofs);
   if (p.memory == nullptr || p.compute == nullptr) {
-    return {.remark = "no verified roof of its pipe and of memory"};
+    Evidence none = lacks(run, c.op, c.compute == Dtype::tf32 ? c.compute : c.a, "", "");
+    if (none.applies) none.remark = "no verified roof of its pipe and of memory";
+    return none;
   }
   const Intensity corner = ridge(p.compute->flops_per_s(), p.memory->bytes_per_s());
   Evidence evidence = exactly(intensity_flops_per_byte / corner.value);
@@ -192,7 +194,11 @@ Evidence beside_stream(const Run& run, Op op, Dtype dtype) {
   if (rows.empty())
     return lacks(fmt::format("{}/{} of ours", name(op), name(dtype)), "--suite=quick");
   const Record& r = *largest(rows);
-  return rate(r, r.fraction_of_measured_roof, "its stream was not measured");
+  Evidence evidence = rate(r, r.fraction_of_measured_roof, "its stream was not measured");
+  if (r.fraction_of_measured_roof_low && r.fraction_of_measured_roof_high) {  // paired by round
+    evidence.interval = {*r.fraction_of_measured_roof_low, *r.fraction_of_measured_roof_high};
+  }
+  return evidence;
 }
 
 Evidence gelu_over_relu(const Run& run, Dtype dtype) {
