@@ -95,8 +95,8 @@ std::optional<std::string> refuses(const Case& c, const Device& /*device*/) {
   return "this toolkit's CUB has no DeviceTransform: it came with CUDA 12.8";
 }
 
-std::vector<std::string> variants(const Case& c, Device& /*device*/) {
-  return {c.op == Op::dot ? "DeviceReduce::Sum" : "DeviceTransform"};
+std::vector<Alternatives> variants(const Case& c, Device& /*device*/) {
+  return {{c.op == Op::dot ? "DeviceReduce::Sum" : "DeviceTransform"}};
 }
 
 Work prepare(const Case& c, const std::string& /*variant*/, const Operands& operands,

@@ -32,8 +32,8 @@ std::optional<std::string> refuses(const Case& c, const Device& /*device*/) {
   return std::nullopt;
 }
 
-std::vector<std::string> variants(const Case& c, Device& /*device*/) {
-  return {c.op == Op::dot ? "DotEx" : c.a == Dtype::fp32 ? "Sgemv" : "GemmEx"};
+std::vector<Alternatives> variants(const Case& c, Device& /*device*/) {
+  return {{c.op == Op::dot ? "DotEx" : c.a == Dtype::fp32 ? "Sgemv" : "GemmEx"}};
 }
 
 cudaDataType_t cuda_type(Dtype t) { return t == Dtype::fp16 ? CUDA_R_16F : CUDA_R_16BF; }

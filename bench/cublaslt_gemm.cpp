@@ -157,10 +157,14 @@ std::optional<std::string> refuses(const Case& c, const Device& device) {
   return std::nullopt;
 }
 
-std::vector<std::string> variants(const Case& c, Device& device) {
-  std::vector<std::string> names;
-  for (const Setting& s : settings(c, device)) names.push_back(s.name);
-  return names;
+std::vector<Alternatives> variants(const Case& c, Device& device) {
+  Alternatives full, fast;
+  for (const Setting& s : settings(c, device)) {
+    (s.fast_accumulation ? fast : full).push_back(s.name);
+  }
+  std::vector<Alternatives> all = {full};
+  if (!fast.empty()) all.push_back(fast);
+  return all;
 }
 
 /// Which of the operands are the GEMM's X and W.
@@ -230,7 +234,7 @@ std::optional<std::string> refuses_gemv(const Case& c, const Device& device) {
   return refuses(one_row(c), device);
 }
 
-std::vector<std::string> variants_gemv(const Case& c, Device& device) {
+std::vector<Alternatives> variants_gemv(const Case& c, Device& device) {
   return variants(one_row(c), device);
 }
 

@@ -96,7 +96,8 @@ TEST_F(CudaDevice, TimesLongKernelsAsPlainStreamEventsDo) {
   // Steps of multiply-adds, doubled until a launch takes 5 ms: event resolution, 0.5 us, is 0.01 %.
   for (Case longer = c;; longer.m *= 2) {
     const auto launch =
-        kOurs.prepare(longer, kOurs.variants(longer, *device_).front(), operands, *device_).launch;
+        kOurs.prepare(longer, kOurs.variants(longer, *device_).front().front(), operands, *device_)
+            .launch;
     launch(0);
     const Timed graph = device_->timed(launch, 1, 1);
     if (graph.run_s() < 5e-3) continue;
@@ -174,7 +175,10 @@ TEST_P(CublasLtGemm, IsRightInEveryVariant) {
   const Case& c = GetParam();
   if (const auto reason = kCublasLt.refuses(c, *device_)) GTEST_SKIP() << *reason;
   const Operands operands(c, 2, {}, *device_);
-  const std::vector<std::string> variants = kCublasLt.variants(c, *device_);
+  std::vector<std::string> variants;
+  for (const Alternatives& list : kCublasLt.variants(c, *device_)) {
+    variants.insert(variants.end(), list.begin(), list.end());
+  }
   ASSERT_FALSE(variants.empty());
   for (const std::string& variant : variants) {
     const Work work = kCublasLt.prepare(c, variant, operands, *device_);

@@ -16,8 +16,8 @@ std::optional<std::string> refuses(const Case& /*c*/, const Device& /*device*/) 
   return std::nullopt;
 }
 
-std::vector<std::string> variants(const Case& /*c*/, Device& /*device*/) {
-  return {"cudaMemcpyAsync"};
+std::vector<Alternatives> variants(const Case& /*c*/, Device& /*device*/) {
+  return {{"cudaMemcpyAsync"}};
 }
 
 Work prepare(const Case& /*c*/, const std::string& /*variant*/, const Operands& operands,

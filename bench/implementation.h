@@ -28,6 +28,11 @@ struct Work {
   std::string note;
 };
 
+/// Names of variants that do the same in other ways, launch policies of ours or algorithms of a
+/// library, the default first: the fastest is looked for among them. What is done otherwise, as
+/// FP8's fast accumulation is of another error, is a list and a row of its own.
+using Alternatives = std::vector<std::string>;
+
 /// A row of the table. Functions, not a base class: a library is one row and three functions.
 struct Implementation {
   std::string_view name;     // "ours", "cublaslt", "onednn": the CSV's `implementation`
@@ -36,8 +41,8 @@ struct Implementation {
   bool (*offers)(roofline::Op op, const Device& device);
   /// Nothing if it computes the case on this device, else the reason, for the row's note.
   std::optional<std::string> (*refuses)(const roofline::Case& c, const Device& device);
-  /// Launch policies of ours, algorithms of a library; the default first, at least one.
-  std::vector<std::string> (*variants)(const roofline::Case& c, Device& device);
+  /// At least one list, of at least one variant.
+  std::vector<Alternatives> (*variants)(const roofline::Case& c, Device& device);
   /// `operands` outlive the Work. Throws OutOfMemory, or std::runtime_error for the row's note.
   Work (*prepare)(const roofline::Case& c, const std::string& variant, const Operands& operands,
                   Device& device);

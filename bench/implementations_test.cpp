@@ -54,11 +54,13 @@ TEST(Implementations, OfTheCpuAreRightInEveryLayout) {
       const std::string one[] = {std::string(i.name)};
       if (!takes_part(i, one, c.op, *device) || i.refuses(c, *device)) continue;
       const Operands operands(c, 1, {}, *device);
-      for (const std::string& variant : i.variants(c, *device)) {
-        const Work work = i.prepare(c, variant, operands, *device);
-        const Verification v = verify(c, work, operands, *device);
-        EXPECT_TRUE(v.passed()) << i.name << " " << name(c) << " " << name(c.layout) << ": "
-                                << v.max_error << " " << v.metric << ", " << v.where;
+      for (const Alternatives& names : i.variants(c, *device)) {
+        for (const std::string& variant : names) {
+          const Work work = i.prepare(c, variant, operands, *device);
+          const Verification v = verify(c, work, operands, *device);
+          EXPECT_TRUE(v.passed()) << i.name << " " << name(c) << " " << name(c.layout) << ": "
+                                  << v.max_error << " " << v.metric << ", " << v.where;
+        }
       }
     }
   }

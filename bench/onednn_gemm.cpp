@@ -71,7 +71,7 @@ std::optional<std::string> refuses(const Case& c, const Device& /*device*/) {
   return std::nullopt;
 }
 
-std::vector<std::string> variants(const Case& /*c*/, Device& /*device*/) { return {"matmul"}; }
+std::vector<Alternatives> variants(const Case& /*c*/, Device& /*device*/) { return {{"matmul"}}; }
 
 Work prepare(const Case& c, const std::string& /*variant*/, const Operands& operands,
              Device& /*device*/) {

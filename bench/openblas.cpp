@@ -41,8 +41,8 @@ std::optional<std::string> refuses(const Case& c, const Device& device) {
   return std::nullopt;
 }
 
-std::vector<std::string> variants(const Case& c, Device& /*device*/) {
-  return {c.op == Op::dot ? "sdot" : c.op == Op::gemv ? "sgemv" : "sgemm"};
+std::vector<Alternatives> variants(const Case& c, Device& /*device*/) {
+  return {{c.op == Op::dot ? "sdot" : c.op == Op::gemv ? "sgemv" : "sgemm"}};
 }
 
 void compute(const Case& c, const Operands& operands, int copy) {

@@ -30,10 +30,10 @@ std::optional<std::string> refuses(const Case& c, const Device& device) {
   return fmt::format("no {} kernel for {} {}", device.facts().backend, name(c.op), dtype_label(c));
 }
 
-std::vector<std::string> variants(const Case& c, Device& device) {
-  std::vector<std::string> names;
+std::vector<Alternatives> variants(const Case& c, Device& device) {
+  Alternatives names;
   for (const kernels::Policy& p : find(c, device)->policies) names.emplace_back(p.name);
-  return names;
+  return {names};
 }
 
 Work prepare(const Case& c, const std::string& variant, const Operands& operands, Device& device) {

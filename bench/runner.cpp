@@ -246,35 +246,19 @@ void Runner::prepare(const Case& c, std::size_t candidates, double cap_s, std::v
     for (const Implementation& implementation : implementations()) {
       if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
       Row first = blank_row(c, cache, implementation.name);
-      std::vector<std::string> names;
+      std::vector<Alternatives> all;
       attempt(first, [&] {
         if (const auto reason = implementation.refuses(c, device_)) {
           return first.end(Status::unsupported, *reason);
         }
         if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies));
-        names = variants(first, implementation);
+        all = implementation.variants(c, device_);
       });
       if (!first.runs()) rows.push_back(first);
-      names.resize(std::min(names.size(), candidates));
-      const double end = device_.now_s() + cap_s;
-      std::vector<Row> tried;
-      for (const std::string& variant : names) {
-        if (!tried.empty() && (interrupted_ || device_.now_s() > end)) break;
-        tried.push_back(first);
-        tried.back().operands = operands;
-        tried.back().record.variant = variant;
-        if (!interrupted_) attempt(tried.back(), [&] { make_ready(tried.back(), implementation); });
-      }
-      // Fast accumulation is another computation, of another error: it is chosen apart.
-      const auto fast = std::stable_partition(tried.begin(), tried.end(), [](const Row& r) {
-        return !r.record.fast_accumulation.value_or(false);
-      });
-      std::vector<Row> fast_ones(std::make_move_iterator(fast),
-                                 std::make_move_iterator(tried.end()));
-      tried.erase(fast, tried.end());
-      for (std::vector<Row>* const part : {&tried, &fast_ones}) {
-        if (part->size() > 1) attempt(part->front(), [&] { choose(*part, cap_s / 4); });
-        std::move(part->begin(), part->end(), std::back_inserter(rows));
+      first.operands = operands;
+      for (Alternatives& names : all) {
+        std::vector<Row> best = best_of(first, std::move(names), implementation, candidates, cap_s);
+        std::move(best.begin(), best.end(), std::back_inserter(rows));
       }
     }
     if (rows.size() == before && settings_.implementations.empty()) {
@@ -286,16 +270,34 @@ void Runner::prepare(const Case& c, std::size_t candidates, double cap_s, std::v
   }
 }
 
-/// The implementation's variants, what the tuning run found fastest before the default.
-std::vector<std::string> Runner::variants(Row& row, const Implementation& implementation) {
-  std::vector<std::string> names = implementation.variants(row.what, device_);
-  const auto tuned = tuned_variant(settings_.tuning, row.record);
-  if (!tuned) return names;
-  const auto at = std::find(names.begin(), names.end(), *tuned);
-  row.add_note(fmt::format("the tuning run's {} is {}", *tuned,
-                           at == names.end() ? "not offered here" : "taken first"));
-  if (at != names.end()) std::rotate(names.begin(), at, at + 1);
-  return names;
+/// The first of `names` and, where that is another, the fastest of the first `candidates`, ready to
+/// be measured.
+std::vector<Runner::Row> Runner::best_of(Row row, Alternatives names,
+                                         const Implementation& implementation,
+                                         std::size_t candidates, double cap_s) {
+  take_tuned_first(row, names);
+  names.resize(std::min(names.size(), candidates));
+  const double end = device_.now_s() + cap_s;
+  std::vector<Row> tried;
+  for (const std::string& variant : names) {
+    if (!tried.empty() && (interrupted_ || device_.now_s() > end)) break;
+    tried.push_back(row);
+    tried.back().record.variant = variant;
+    if (!interrupted_) attempt(tried.back(), [&] { make_ready(tried.back(), implementation); });
+  }
+  if (tried.size() > 1) attempt(tried.front(), [&] { choose(tried, cap_s / 4); });
+  return tried;
+}
+
+/// What the tuning run found fastest of `names`, before the default.
+void Runner::take_tuned_first(Row& row, Alternatives& names) {
+  if (const auto tuned = tuned_variant(settings_.tuning, row.record, names)) {
+    row.add_note(fmt::format("the tuning run's {} is taken first", *tuned));
+    const auto at = std::find(names.begin(), names.end(), *tuned);
+    std::rotate(names.begin(), at, at + 1);
+  } else if (!settings_.tuning.empty()) {
+    row.add_note("the tuning run measured none of these variants for such a case");
+  }
 }
 
 /// Leaves the first of the candidates and, where that is another, the fastest. The samples that

@@ -58,7 +58,9 @@ class Runner {
   void attempt(Row& row, const std::function<void()>& step);
   void prepare(const roofline::Case& c, std::size_t candidates, double cap_s,
                std::vector<Row>& rows);
-  std::vector<std::string> variants(Row& row, const Implementation& implementation);
+  std::vector<Row> best_of(Row row, Alternatives names, const Implementation& implementation,
+                           std::size_t candidates, double cap_s);
+  void take_tuned_first(Row& row, Alternatives& names);
   void choose(std::vector<Row>& candidates, double cap_s);
   Row blank_row(const roofline::Case& c, const std::string& cache,
                 std::string_view implementation) const;

@@ -1,5 +1,6 @@
 #include "bench/tuning.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace bench {
@@ -32,11 +33,13 @@ double rate(const Record& r) {
 
 }  // namespace
 
-std::optional<std::string> tuned_variant(std::span<const Record> tuning, const Record& row) {
+std::optional<std::string> tuned_variant(std::span<const Record> tuning, const Record& row,
+                                         std::span<const std::string> variants) {
   const Record* best = nullptr;
   for (const Record& r : tuning) {
     if (r.status == roofline::Status::ok && r.implementation == row.implementation &&
         r.cache == row.cache && alike(row.what, r.what) &&
+        std::ranges::find(variants, r.variant) != variants.end() &&
         (best == nullptr || rate(*best) < rate(r))) {
       best = &r;
     }

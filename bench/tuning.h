@@ -9,10 +9,11 @@
 
 namespace bench {
 
-/// The variant of the fastest ok row that is like `row`: same op, types, layout, implementation and
-/// cache, each size within the same power of two. Rows of different size are compared by their
-/// rate.
+/// Which of `variants` the fastest ok row is of that is like `row`: same op, types, layout,
+/// implementation and cache, each size within the same power of two. Rows of different size are
+/// compared by their rate.
 std::optional<std::string> tuned_variant(std::span<const roofline::Record> tuning,
-                                         const roofline::Record& row);
+                                         const roofline::Record& row,
+                                         std::span<const std::string> variants);
 
 }  // namespace bench

@@ -32,7 +32,9 @@ const Record kTuning[] = {
     row(relu(6000), "hot", 4e9, Status::ok, "hot"),
     row(relu(9000), "large", 5e9),
     row(relu(6000, Dtype::fp32), "fp32", 6e9),
+    row(relu(6000), "of another library", 7e9),
 };
+const std::string kOffered[] = {"slow", "fast", "noisy", "hot", "large", "fp32"};
 
 struct Row {
   const char* name;
@@ -51,7 +53,7 @@ const Row kRows[] = {
 
 TEST(TunedVariant, IsThatOfTheFastestRowOfTheSameClass) {
   for (const Row& r : kRows) {
-    const auto variant = tuned_variant(kTuning, row(r.what, "", 0));
+    const auto variant = tuned_variant(kTuning, row(r.what, "", 0), kOffered);
     EXPECT_EQ(variant.value_or("none"), r.variant == nullptr ? "none" : r.variant) << r.name;
   }
 }
