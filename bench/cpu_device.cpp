@@ -43,12 +43,6 @@ double last_level_cache_bytes() {
   return 32.0 * (1 << 20);  // unknown: take a large one, so that cold rows stay cold
 }
 
-/// What can be allocated without swapping.
-double available_bytes() {
-  const std::string kib = value_in("/proc/meminfo", "MemAvailable");
-  return kib.empty() ? 0 : 1024 * std::strtod(kib.c_str(), nullptr);
-}
-
 /// Large blocks that were given back. Groups ask for the same sizes over and over, and the system
 /// takes a quarter of a second a GiB to make fresh pages, more than the sampling of a row takes.
 class Pool {
@@ -96,7 +90,7 @@ class CpuDevice : public Device {
   const roofline::DeviceFacts& facts() const override { return facts_; }
   std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
   kernels::Queue queue() const override { return {.processors = facts_.processors}; }
-  double free_bytes() const override { return available_bytes() + pool_->bytes(); }
+  double free_bytes() const override { return available_host_bytes() + pool_->bytes(); }
 
   Memory allocate(std::size_t bytes) override {
     // Huge pages where they are large: a stream over 4 KiB pages measures page walks, too.
@@ -106,7 +100,7 @@ class CpuDevice : public Device {
     std::size_t padded = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
     if (void* const kept = pool_->take(padded)) return lend(kept, padded);
     const double free = free_bytes();
-    if (static_cast<double>(padded) > available_bytes()) pool_->clear();
+    if (static_cast<double>(padded) > available_host_bytes()) pool_->clear();
     void* const data =
         static_cast<double>(padded) < free ? std::aligned_alloc(unit, padded) : nullptr;
     if (data == nullptr) throw OutOfMemory(static_cast<double>(bytes), free);
@@ -158,6 +152,11 @@ class CpuDevice : public Device {
 };
 
 }  // namespace
+
+double available_host_bytes() {
+  const std::string kib = value_in("/proc/meminfo", "MemAvailable");
+  return kib.empty() ? 0 : 1024 * std::strtod(kib.c_str(), nullptr);
+}
 
 std::unique_ptr<Device> make_cpu_device() { return std::make_unique<CpuDevice>(); }
 

@@ -131,20 +131,23 @@ std::string pci_bus_id(int ordinal) {
   return id;
 }
 
-/// What `enqueue` puts on the stream, as a graph, whatever it throws.
-Graph capture(cudaStream_t stream, const std::function<void()>& enqueue) {
-  cudaGraph_t graph = nullptr;
+/// What `enqueue` puts on the stream, as a graph that can be launched, whatever it throws.
+GraphExec capture(cudaStream_t stream, const std::function<void()>& enqueue) {
+  cudaGraph_t captured = nullptr;
   CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   try {
     enqueue();
   } catch (...) {
-    (void)cudaStreamEndCapture(stream, &graph);
+    (void)cudaStreamEndCapture(stream, &captured);
     (void)cudaGetLastError();
-    Graph{graph}.reset();
+    Graph{captured}.reset();
     throw;
   }
-  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
-  return Graph(graph);
+  CUDA_CHECK(cudaStreamEndCapture(stream, &captured));
+  const Graph graph(captured);
+  cudaGraphExec_t executable = nullptr;
+  CUDA_CHECK(cudaGraphInstantiate(&executable, graph.get(), 0));
+  return GraphExec(executable);
 }
 
 Event make_event() {
@@ -159,32 +162,33 @@ struct Run {
   std::uint64_t cycles, nanoseconds;  // 0 where the stamps do not tell
 };
 
-/// [stamp, event, launches, event, stamp]: the host only starts it, so that no launch waits for the
-/// host. The events are external ones; events captured otherwise are dependencies and hold no time.
-class TimedGraph {
+/// [stamp, event, launches, event, stamp]: the two events around what is timed, and outside them
+/// the stamps of the SM's clock.
+class Stopwatch {
  public:
-  TimedGraph(const kernels::Queue& queue, const std::function<void()>& enqueue)
-      : stream_(static_cast<cudaStream_t>(queue.stream)),
+  explicit Stopwatch(const kernels::Queue& queue)
+      : queue_(queue),
+        stream_(static_cast<cudaStream_t>(queue.stream)),
         start_(make_event()),
         stop_(make_event()),
         stamps_(2) {
     CUDA_CHECK(cudaMemsetAsync(stamps_.data(), 0, 2 * sizeof(kernels::ClockStamp), stream_));
     kernels::launch_clock_stamp(stamps_.data(), queue);  // once before it is captured
-    const Graph graph = capture(stream_, [&] {
-      kernels::launch_clock_stamp(stamps_.data(), queue);
-      CUDA_CHECK(cudaEventRecordWithFlags(start_.get(), stream_, cudaEventRecordExternal));
-      enqueue();
-      CUDA_CHECK(cudaEventRecordWithFlags(stop_.get(), stream_, cudaEventRecordExternal));
-      kernels::launch_clock_stamp(stamps_.data() + 1, queue);
-    });
-    cudaGraphExec_t executable = nullptr;
-    CUDA_CHECK(cudaGraphInstantiate(&executable, graph.get(), 0));
-    executable_.reset(executable);
   }
 
-  Run run() const {
+  /// Enqueues. `flags` as of cudaEventRecordWithFlags().
+  void start(unsigned flags) const {
+    kernels::launch_clock_stamp(stamps_.data(), queue_);
+    CUDA_CHECK(cudaEventRecordWithFlags(start_.get(), stream_, flags));
+  }
+  void stop(unsigned flags) const {
+    CUDA_CHECK(cudaEventRecordWithFlags(stop_.get(), stream_, flags));
+    kernels::launch_clock_stamp(stamps_.data() + 1, queue_);
+  }
+
+  /// Waits for the run.
+  Run read() const {
     kernels::ClockStamp stamps[2];
-    CUDA_CHECK(cudaGraphLaunch(executable_.get(), stream_));
     CUDA_CHECK(
         cudaMemcpyAsync(stamps, stamps_.data(), sizeof stamps, cudaMemcpyDeviceToHost, stream_));
     CUDA_CHECK(cudaStreamSynchronize(stream_));
@@ -198,10 +202,10 @@ class TimedGraph {
   }
 
  private:
+  kernels::Queue queue_;
   cudaStream_t stream_;
   Event start_, stop_;
   kernels::DeviceBuffer<kernels::ClockStamp> stamps_;
-  GraphExec executable_;
 };
 
 /// Runs `calls`. Throws DeviceLost where what they throw has left the context dead, which shows in
@@ -222,6 +226,11 @@ class CudaDevice : public Device {
   CudaDevice(int ordinal, roofline::DeviceFacts facts)
       : facts_(std::move(facts)), pci_bus_id_(pci_bus_id(ordinal)), nvml_(pci_bus_id_) {
     CUDA_CHECK(cudaSetDevice(ordinal));
+    // Where the GPU walks the host's page tables, the two are joined by NVLink-C2C, not by PCIe.
+    if (attribute(cudaDevAttrPageableMemoryAccessUsesHostPageTables, ordinal) == 0) {
+      facts_.pcie_generation = nvml_.pcie_generation();
+      facts_.pcie_lanes = nvml_.pcie_lanes();
+    }
     cudaStream_t stream = nullptr;
     CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     stream_.reset(stream);
@@ -279,20 +288,50 @@ class CudaDevice : public Device {
     });
   }
 
+  Memory allocate_host(std::size_t bytes, bool pinned) override {
+    if (!pinned) return Device::allocate_host(bytes, false);
+    return survived([&] {
+      void* data = nullptr;
+      try {
+        CUDA_CHECK(cudaHostAlloc(&data, std::max<std::size_t>(bytes, 1), cudaHostAllocDefault));
+      } catch (const CudaError& error) {
+        if (error.code != cudaErrorMemoryAllocation) throw;
+        throw OutOfMemory(static_cast<double>(bytes), available_host_bytes());
+      }
+      return Memory(data, [](void* p) { (void)cudaFreeHost(p); });
+    });
+  }
+
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    survived(
+        [&] { CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_.get())); });
+  }
+
+  /// One graph: the host only starts it, so that no launch waits for the host. Its events are
+  /// external ones; events captured otherwise are dependencies and hold no time.
   Timed timed(const std::function<void(int)>& launch, int copies, int launches) override {
-    return survived([&]() -> Timed {
-      // Whole turns, so that each run starts on the copy that has rested longest.
-      const int whole = (launches + copies - 1) / copies * copies;
-      const auto graph = std::make_shared<const TimedGraph>(queue(), [&] {
+    return survived([&] {
+      const int whole = whole_turns(launches, copies);
+      const auto watch = std::make_shared<const Stopwatch>(queue());
+      const auto graph = std::make_shared<const GraphExec>(capture(stream_.get(), [&] {
+        watch->start(cudaEventRecordExternal);
         for (int i = 0; i < whole; ++i) launch(i % copies);
+        watch->stop(cudaEventRecordExternal);
+      }));
+      return runs_of(whole, watch,
+                     [this, graph] { CUDA_CHECK(cudaGraphLaunch(graph->get(), stream_.get())); });
+    });
+  }
+
+  Timed timed_with_host(const std::function<void(int)>& launch, int copies, int launches) override {
+    return survived([&] {
+      const int whole = whole_turns(launches, copies);
+      const auto watch = std::make_shared<const Stopwatch>(queue());
+      return runs_of(whole, watch, [watch, launch, copies, whole] {
+        watch->start(cudaEventRecordDefault);
+        for (int i = 0; i < whole; ++i) launch(i % copies);
+        watch->stop(cudaEventRecordDefault);
       });
-      return {whole, [this, graph, load = ++loads_] {
-                if (load != running_.load) running_ = {load, now_s(), nvml_.energy_j()};
-                const Run run = survived([&] { return graph->run(); });
-                cycles_ += run.cycles;
-                nanoseconds_ += run.nanoseconds;
-                return run.seconds;
-              }};
     });
   }
 
@@ -338,6 +377,27 @@ class CudaDevice : public Device {
     double since_s = 0;
     std::optional<double> energy_j;
   };
+
+  /// Launches in whole turns, so that each run starts on the copy that has rested longest.
+  static int whole_turns(int launches, int copies) {
+    return (launches + copies - 1) / copies * copies;
+  }
+
+  /// Runs of what `enqueue` puts between the start and the stop of `watch`.
+  Timed runs_of(int launches, std::shared_ptr<const Stopwatch> watch,
+                std::function<void()> enqueue) {
+    return {launches,
+            [this, watch = std::move(watch), enqueue = std::move(enqueue), load = ++loads_] {
+              if (load != running_.load) running_ = {load, now_s(), nvml_.energy_j()};
+              const Run run = survived([&] {
+                enqueue();
+                return watch->read();
+              });
+              cycles_ += run.cycles;
+              nanoseconds_ += run.nanoseconds;
+              return run.seconds;
+            }};
+  }
 
   roofline::DeviceFacts facts_;
   std::string pci_bus_id_;

@@ -7,6 +7,7 @@
 
 #include <cctype>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -117,6 +118,26 @@ TEST_F(CudaDevice, TimesLongKernelsAsPlainStreamEventsDo) {
     }
     EXPECT_NEAR(roofline::median(ratios), 1, 0.002);
     return;
+  }
+}
+
+TEST_F(CudaDevice, CopiesFromAndToBothKindsOfHostMemory) {
+  constexpr std::size_t kBytes = 1'000'003;
+  const Memory there = device_->allocate(kBytes);
+  for (const bool pinned : {true, false}) {
+    const Memory from = device_->allocate_host(kBytes, pinned),
+                 to = device_->allocate_host(kBytes, pinned);
+    auto* const sent = static_cast<std::uint8_t*>(from.get());
+    for (std::size_t i = 0; i < kBytes; ++i) sent[i] = static_cast<std::uint8_t>(i * i);
+    const Timed both = device_->timed_with_host(
+        [&](int) {
+          device_->copy(there.get(), from.get(), kBytes);
+          device_->copy(to.get(), there.get(), kBytes);
+        },
+        1, 2);
+    EXPECT_EQ(both.launches, 2);
+    EXPECT_GT(both.run_s(), 0);
+    EXPECT_EQ(std::memcmp(to.get(), sent, kBytes), 0) << pinned;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstdlib>
+#include <cstring>
 
 #include "bench/cuda_device.h"
 
@@ -11,6 +13,18 @@ namespace bench {
 OutOfMemory::OutOfMemory(double asked_bytes, double free_bytes)
     : std::runtime_error(fmt::format("needs {:.1f} MiB of memory, {:.1f} MiB are free",
                                      asked_bytes / (1 << 20), free_bytes / (1 << 20))) {}
+
+Memory Device::allocate_host(std::size_t bytes, bool /*pinned*/) {
+  constexpr std::size_t kPage = 4096;
+  const std::size_t padded = (bytes + kPage - 1) / kPage * kPage;
+  const double free = available_host_bytes();
+  void* const data =
+      static_cast<double>(padded) < free ? std::aligned_alloc(kPage, padded) : nullptr;
+  if (data == nullptr) throw OutOfMemory(static_cast<double>(bytes), free);
+  return {data, [](void* p) { std::free(p); }};
+}
+
+void Device::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 
 std::unique_ptr<Device> make_device(const std::string& choice, std::string& notice) {
   if (choice == "cpu") return make_cpu_device();

@@ -70,6 +70,18 @@ class Device {
   /// Waits for all enqueued work, then copies to the host.
   virtual void download(void* host, const void* data, std::size_t bytes) = 0;
 
+  /// Host memory: pinned, it stays where it is and the device copies by itself. The default, and
+  /// that of the next two, is for a device whose memory is the host's. Throws OutOfMemory.
+  virtual Memory allocate_host(std::size_t bytes, bool pinned);
+  /// Enqueues a copy between host and device memory, either way.
+  virtual void copy(void* to, const void* from, std::size_t bytes);
+  /// As timed(), for launches in which the host takes part, as it does in copying pageable memory:
+  /// no graph can hold them, so the host's time is part of theirs.
+  virtual Timed timed_with_host(const std::function<void(int copy)>& launch, int copies,
+                                int launches) {
+    return timed(launch, copies, launches);
+  }
+
   /// Prepares at least `launches` launches that take the copies 0 ... copies - 1 in turn. Each run
   /// goes on with the copy after its predecessor's last, so that rotation never restarts on a warm
   /// one. Everything that `launch` uses has run once before.
@@ -85,6 +97,9 @@ class Device {
 };
 
 std::unique_ptr<Device> make_cpu_device();
+
+/// Of the host's memory: what can be allocated without swapping.
+double available_host_bytes();
 
 /// Throws Unavailable where there is no such GPU, with driver and runtime versions and the cure.
 std::unique_ptr<Device> make_cuda_device(int ordinal);

@@ -23,7 +23,7 @@ struct Prediction {
 /// core of today reaches.
 Prediction predict(const Case& c, const Device& device) {
   const auto roofs = roofline::theoretical_roofs(device.facts());
-  const roofline::Placing placing = place(c, roofline::Level::memory, roofs);
+  const roofline::Placing placing = place(c, uncached_level(c), roofs);
   if (placing.roof_time && placing.roof != nullptr) {
     return {placing.roof_time->value,
             fmt::format("{} {}", name(placing.roof->kind), placing.roof->name)};

@@ -124,7 +124,7 @@ json conversions(Device& device) {
 }
 
 json unless_zero(double value) { return value > 0 ? json(value) : json(nullptr); }
-json or_null(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+json or_null(const auto& value) { return value ? json(*value) : json(nullptr); }
 
 }  // namespace
 
@@ -142,6 +142,8 @@ json environment(Device& device, const std::string& run_id, const std::string& c
                       {"bus_bits", or_null(facts.bus_bits)},
                       {"memory_clock_mhz", or_null(facts.memory_clock_mhz)},
                       {"max_clock_mhz", or_null(facts.max_clock_mhz)},
+                      {"pcie_generation", or_null(facts.pcie_generation)},
+                      {"pcie_lanes", or_null(facts.pcie_lanes)},
                       {"partition", facts.partition}};
   if (facts.backend == "cuda") {
     device_json["compute_capability"] =

@@ -46,6 +46,12 @@ int nvmlDeviceGetEccMode(void*, unsigned* current, unsigned* pending) {
   *pending = 0;
   return read(current, 1U);
 }
+int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) { return read(generation, 5U); }
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* lanes) { return read(lanes, 16U); }
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* generation) {
+  return read(generation, 1U);  // idle
+}
+int nvmlDeviceGetCurrPcieLinkWidth(void*, unsigned* lanes) { return read(lanes, 16U); }
 int nvmlDeviceGetMigMode(void*, unsigned*, unsigned*) { return kNotSupported; }
 int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void* infos) {
   if (FLAVOUR == DENIED) return kNoPermission;

@@ -26,6 +26,8 @@ struct Work {
   std::string scale_mode;
   std::optional<bool> fast_accumulation;
   std::string note;
+  // Of a transfer: the host's side of it, copy after copy. The host takes part in its launches.
+  Memory host;
 };
 
 /// Names of variants that do the same in other ways, launch policies of ours or algorithms of a
@@ -63,6 +65,7 @@ bool takes_part(const Implementation& implementation, std::span<const std::strin
 extern const Implementation kOurs;      // hand-written kernels and loops, on any device
 extern const Implementation kCublasLt;  // cuda GEMMs
 extern const Implementation kOneDnn;    // cpu GEMMs
+extern const Implementation kTransfer;  // between host and device, by the device's own copy
 // Peers.
 extern const Implementation kOpenBlas;      // cpu: dot, GEMV, GEMM in fp32
 extern const Implementation kCudart;        // cuda: copy

@@ -8,6 +8,7 @@ namespace bench {
 std::span<const Implementation> implementations() {
   static const std::vector<Implementation> kAll = {
       kOurs,
+      kTransfer,
 #ifdef ROOFLINE_HAS_CUDA
       kCublasLt, kCublasLtGemv, kCublas, kCudart,
 #endif

@@ -147,14 +147,15 @@ std::string describe(benchmark::State& state, const std::vector<Record>& records
 
 int exit_code(const Options& options, const std::vector<Record>& records) {
   if (interrupted) return 128 + interrupting_signal;
-  bool any_ran = false;
+  bool any_ran = false, all_unsupported = true;
   for (const Record& r : records) {
     if (r.status == Status::failed || r.status == Status::above_roof) return 1;
     const bool ran = r.status == Status::ok || r.status == Status::noisy;
     any_ran = any_ran || (ran && asks_for(options.request, r.what));
+    all_unsupported = all_unsupported && r.status == Status::unsupported;
   }
   const bool asked = !options.request.is_empty() || !options.settings.implementations.empty();
-  return asked && !any_ran ? 3 : 0;
+  return (asked && !any_ran) || all_unsupported ? 3 : 0;
 }
 
 int measure(const Options& options, const std::vector<Group>& groups, Device& device,

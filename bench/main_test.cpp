@@ -114,6 +114,17 @@ TEST_F(Bench, AnExplicitRequestThatNobodyCanFulfilIsExit3WithItsRow) {
   EXPECT_FALSE(run.records[0].note.empty());
 }
 
+TEST_F(Bench, ASuiteOfWhichNoRowCanRunIsExit3) {
+  const ShellResult r = shell("bench --device=cpu --suite=transfer --out=run 2>&1");
+  EXPECT_EQ(r.code, 3) << r.text;
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  EXPECT_EQ(run.records.size(), 16U) << "8 sizes, both ways";
+  for (const roofline::Record& row : run.records) {
+    EXPECT_EQ(row.status, roofline::Status::unsupported);
+    EXPECT_NE(row.note.find("no link"), std::string::npos) << row.note;
+  }
+}
+
 TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFree) {
   const ShellResult r = shell(
       "bench --device=cpu --op=relu --dtype=fp32 --shape=9000000000000 "

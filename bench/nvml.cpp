@@ -126,6 +126,14 @@ std::optional<double> Nvml::energy_j() const {
   return 1e-3 * static_cast<double>(*millijoules);
 }
 
+std::optional<int> Nvml::pcie_generation() const {
+  return value<unsigned>("nvmlDeviceGetMaxPcieLinkGeneration");
+}
+
+std::optional<int> Nvml::pcie_lanes() const {
+  return value<unsigned>("nvmlDeviceGetMaxPcieLinkWidth");
+}
+
 std::map<std::string, std::string> Nvml::environment() const {
   std::map<std::string, std::string> all;
   char driver[96] = {};
@@ -139,6 +147,13 @@ std::map<std::string, std::string> Nvml::environment() const {
   const auto on_or_off = [](unsigned mode) { return mode == 0 ? "off" : "on"; };
   if (const auto mode = value<unsigned>("nvmlDeviceGetPersistenceMode")) {
     all["persistence_mode"] = on_or_off(*mode);
+  }
+  // Narrower or slower under load than the device's pcie_ facts: a badly seated card.
+  if (const auto generation = value<unsigned>("nvmlDeviceGetCurrPcieLinkGeneration")) {
+    all["pcie_generation_now"] = fmt::format("{}", *generation);
+  }
+  if (const auto lanes = value<unsigned>("nvmlDeviceGetCurrPcieLinkWidth")) {
+    all["pcie_lanes_now"] = fmt::format("{}", *lanes);
   }
   unsigned current = 0, pending = 0;
   if (call("nvmlDeviceGetEccMode", &current, &pending)) all["ecc"] = on_or_off(current);

@@ -32,6 +32,10 @@ class Nvml {
   Telemetry telemetry() const;
   /// Joules since the driver was loaded: the difference over >= 0.5 s of one load gives its power.
   std::optional<double> energy_j() const;
+  /// Of the link to the host, the best that GPU, slot and board allow together. (What they use just
+  /// now is less while they idle.)
+  std::optional<int> pcie_generation() const;
+  std::optional<int> pcie_lanes() const;
   /// Driver, power limit, ECC, MIG, persistence, other processes: what is known of them.
   std::map<std::string, std::string> environment() const;
 

@@ -34,10 +34,14 @@ TEST(Nvml, ReadsAllThatAWholeLibraryHas) {
   EXPECT_EQ(t.power_w, std::nullopt);
   EXPECT_EQ(t.throttle_reasons, "sw_power_cap|hw_thermal");
   EXPECT_EQ(nvml.energy_j(), 1.5);
+  EXPECT_EQ(nvml.pcie_generation(), 5);
+  EXPECT_EQ(nvml.pcie_lanes(), 16);
   EXPECT_EQ(nvml.environment(), (Environment{{"driver", "580.65.06"},
                                              {"power_limit_w", "700"},
                                              {"persistence_mode", "on"},
                                              {"ecc", "on"},
+                                             {"pcie_generation_now", "1"},
+                                             {"pcie_lanes_now", "16"},
                                              {"other_processes", "2"}}));
 }
 
@@ -54,6 +58,7 @@ TEST(Nvml, LeavesEmptyWhatItMayNotSee) {
   EXPECT_EQ(nvml.notice(),
             "NVML gives no SM clock, memory clock, temperature, throttle reasons, power");
   EXPECT_EQ(nvml.telemetry().sm_clock_mhz, std::nullopt);
+  EXPECT_EQ(nvml.pcie_generation(), std::nullopt);
   EXPECT_EQ(nvml.environment(), (Environment{{"driver", "580.65.06"}}));
 }
 

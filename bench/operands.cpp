@@ -33,8 +33,10 @@ OperandShapes operand_shapes(const Case& c) {
     case Op::empty:
       return {};
     case Op::read:
+    case Op::d2h:
       return {.a = a};
     case Op::write:
+    case Op::h2d:
       return {.out = out};
     case Op::copy:
     case Op::fma:

@@ -27,8 +27,8 @@ struct Matrix {
 
 /// How the operands of a case lie in memory. Elementwise and dot: 1 x n. GEMV: a is [m, n] with
 /// rows padded to 16 bytes, b is x. GEMM, batch stacked by rows: a is X, b is W, as the layout
-/// keeps them (tn: X [m, k], W [n, k]; nn: X [m, k], W [k, n]; nt: X [k, m], W [k, n]). rows = 0:
-/// not used.
+/// keeps them (tn: X [m, k], W [n, k]; nn: X [m, k], W [k, n]; nt: X [k, m], W [k, n]). H2D, D2H:
+/// 1 x n on the device's side, out or a. rows = 0: not used.
 struct OperandShapes {
   Matrix a, b, out;
   std::size_t bytes() const { return a.bytes() + b.bytes() + out.bytes(); }

@@ -32,12 +32,13 @@ using roofline::Status;
 constexpr std::string_view kInputKinds[] = {"normal", "uniform", "integers", "ones", "zeros"};
 
 bool is_roof_kernel(Op op) {
-  return op == Op::read || op == Op::write || op == Op::copy || op == Op::triad || op == Op::fma;
+  return op == Op::read || op == Op::write || op == Op::copy || op == Op::triad || op == Op::fma ||
+         roofline::crosses_link(op);
 }
 
 std::string kind_of_load(const Case& c) {
   return c.op == Op::gemm || c.op == Op::fma ? fmt::format("{}/{}", name(c.op), dtype_label(c))
-                                             : "memory";
+                                             : std::string(name(uncached_level(c)));
 }
 
 /// The same op at a size that is checked as a whole: a prime, so that every tail is met.
@@ -355,7 +356,10 @@ Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
   const bool misses =
       cold && set_bytes * static_cast<double>(*row.record.copies) >= 3 * cache_bytes;
   const bool fits = !cold && set_bytes <= cache_bytes / 2;
-  row.level = misses ? Level::memory : fits ? Level::cache : Level::none;
+  row.level = crosses_link(c.op) ? Level::link
+              : misses           ? Level::memory
+              : fits             ? Level::cache
+                                 : Level::none;
   return row;
 }
 
@@ -406,10 +410,13 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
     if (!row.runs() || interrupted_) continue;
     const int copies = row.record.cache == "hot" ? 1 : row.operands->copies();
     attempt(row, [&] {
-      const Timed once = device_.timed(row.work.launch, copies, 1);
+      const auto timed = [&](int launches) {
+        return row.work.host ? device_.timed_with_host(row.work.launch, copies, launches)
+                             : device_.timed(row.work.launch, copies, launches);
+      };
+      const Timed once = timed(1);
       const double launch_s = once.run_s() / once.launches;
-      group.push_back({.timed = device_.timed(row.work.launch, copies,
-                                              launches_for(protocol.sample_s, launch_s))});
+      group.push_back({.timed = timed(launches_for(protocol.sample_s, launch_s))});
       measured.push_back(&row);
       warm = !settled_.insert(kind_of_load(row.what)).second && warm;
     });
@@ -498,13 +505,14 @@ void Runner::judge(Row& row, const Row* companion) {
   const bool past_cache =
       static_cast<double>(row.operands->shapes().bytes()) >= 4 * device_.facts().cache_bytes;
   const bool reads = cost.read.value > 0;
-  const Roof* pins = find_roof(roofs_, Kind::derived, [](const Roof& f) { return f.is_memory(); });
+  const bool gated = row.level == Level::link || (r.cache == "cold" && past_cache && reads);
+  const Roof* pins =
+      find_roof(roofs_, Kind::derived, [&](const Roof& f) { return f.level == row.level; });
   const Roof* fastest = find_roof(roofs_, Kind::derived, [&](const Roof& f) {
     return placing.compute != nullptr && f.pipe == placing.compute->pipe &&
            f.dtype == placing.compute->dtype;
   });
-  if (const auto cause = faster_than_light(
-          r, r.cache == "cold" && past_cache && reads ? pins : nullptr, fastest)) {
+  if (const auto cause = faster_than_light(r, gated ? pins : nullptr, fastest)) {
     r.status = Status::above_roof;
     row.add_note(*cause);
   }
@@ -611,9 +619,9 @@ std::optional<std::string> faster_than_light(const Record& r, const Roof* memory
   if (memory_limit != nullptr && r.achieved_bytes_per_s &&
       *r.achieved_bytes_per_s > kMargin * memory_limit->per_s) {
     return fmt::format(
-        "{:.4g} bytes/s, the pins carry {:.4g}: data came from the cache, work was elided, or the "
-        "byte count is wrong",
-        *r.achieved_bytes_per_s, memory_limit->per_s);
+        "{:.4g} bytes/s, the pins of {} carry {:.4g}: data came from a cache, work was elided, or "
+        "the byte count is wrong",
+        *r.achieved_bytes_per_s, memory_limit->name, memory_limit->per_s);
   }
   if (compute_limit != nullptr && r.achieved_flops_per_s &&
       *r.achieved_flops_per_s > kMargin * compute_limit->per_s) {

@@ -117,7 +117,7 @@ TEST_F(RunnerTest, FasterThanThePinsIsAboveRoofWithACause) {
   device_.time_s = [](int) { return at_fraction_of_hbm(kRelu, 1.2); };
   const Record r = run_one(kRelu);
   EXPECT_EQ(r.status, Status::above_roof);
-  EXPECT_NE(r.note.find("the pins carry"), std::string::npos) << r.note;
+  EXPECT_NE(r.note.find("the pins of hbm carry"), std::string::npos) << r.note;
   EXPECT_TRUE(r.time_median_s) << "nothing is clipped";
 }
 

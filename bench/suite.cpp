@@ -148,6 +148,19 @@ std::vector<Group> ramp(const Machine& machine) {
   return unique(std::move(groups));
 }
 
+/// What moving data to the device and back costs, from latency to the link's rate.
+std::vector<Group> transfer(const Machine& machine) {
+  std::vector<Group> groups;
+  const auto both_ways = [](double bytes) {
+    return group({of_size(Op::h2d, Dtype::fp32, bytes), of_size(Op::d2h, Dtype::fp32, bytes)});
+  };
+  if (!machine.is_cpu) groups.push_back(group({make_case(Op::empty, Dtype::fp32, 1, 1, 1)}));
+  groups.push_back(both_ways(1 << 30));
+  for (Group& g : groups) g.measures_roof = true;
+  for (double bytes = 1 << 16; bytes < 1 << 30; bytes *= 4) groups.push_back(both_ways(bytes));
+  return groups;
+}
+
 std::vector<Group> standard(const Machine& machine) {
   std::vector<Group> groups = quick(machine);
   for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
@@ -177,10 +190,9 @@ struct Suite {
 };
 
 constexpr Suite kSuites[] = {
-    {"quick", &quick, 45, 40},
-    {"default", &standard, 240, 120},
-    {"ridge", &ridge, 180, 180},
-    {"ramp", &ramp, 180, 120, "both"},
+    {"quick", &quick, 45, 40},       {"default", &standard, 240, 120},
+    {"ridge", &ridge, 180, 180},     {"ramp", &ramp, 180, 120, "both"},
+    {"transfer", &transfer, 60, 60},
 };
 
 const Suite& find(std::string_view name) {

@@ -81,6 +81,20 @@ TEST(RampSuite, DoublesFrom64KiBTo4GiBOrTheCpusSize) {
   EXPECT_EQ(default_cache("quick"), "cold");
 }
 
+TEST(TransferSuite, GoesBothWaysFrom64KiBTo1GiB) {
+  std::set<double> up, down;
+  for (const Group& g : make("transfer", kGpu)) {
+    for (const roofline::Case& c : g.cases) {
+      if (c.op == Op::h2d) up.insert(cost(c).read.value);
+      if (c.op == Op::d2h) down.insert(cost(c).written.value);
+    }
+  }
+  EXPECT_EQ(up, down);
+  EXPECT_EQ(up.size(), 8U);  // 2^16, 2^18 ... 2^30
+  EXPECT_EQ(*up.begin(), 1 << 16);
+  EXPECT_EQ(*up.rbegin(), 1 << 30);
+}
+
 TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
   for (const auto& device : {kCpu, kGpu}) {
     const auto groups = make("default", device);

@@ -272,6 +272,26 @@ class Inputs {
   std::uint64_t seed_;
 };
 
+/// A transfer's destination, in host or device memory, against the inputs.
+void check_transfer(const Case& c, const Work& work, const Operands& operands, Device& device,
+                    Worst& worst) {
+  const auto& [a, b, out] = operands.shapes();
+  const Inputs expected(c.a, operands.data().kind, seed_of_a(operands.data()));
+  const Decoder decoder(c.out);
+  if (c.op == Op::d2h) (void)elements(operands[0].a, a, 0, 1, device);  // waits for the copy
+  for (const auto& [first, count] : stretches(c.n)) {
+    std::vector<double> got;
+    if (c.op == Op::h2d) got = elements(operands[0].out, out, first, count, device);
+    for (std::int64_t i = 0; i < count; ++i) {
+      if (c.op == Op::d2h) {
+        got.push_back(decoder.at(static_cast<const std::byte*>(work.host.get()), first + i));
+      }
+      const double value = got[static_cast<std::size_t>(i)], exact = expected(first + i);
+      worst.add(first + i, value, exact, std::fabs(value - exact) / ulp(c.out, exact));
+    }
+  }
+}
+
 struct Output {
   std::int64_t batch, row, column;
 };
@@ -356,6 +376,8 @@ Tolerance tolerance(const Case& c) {
     case Op::copy:
     case Op::write:
     case Op::relu:
+    case Op::h2d:
+    case Op::d2h:
     case Op::fma:  // a <- 1 - a, twice, is exact for inputs that are multiples of 2^-10
       return {"ulp", 0};
     case Op::triad:  // one rounding in fp32, one to the storage type
@@ -431,6 +453,10 @@ Verification verify(const Case& c, const Work& work, const Operands& operands, D
       break;
     case Op::gemm:
       check_gemm(c, operands, device, worst);
+      break;
+    case Op::h2d:
+    case Op::d2h:
+      check_transfer(c, work, operands, device, worst);
       break;
     default:
       check_elementwise(c, operands, device, worst);

@@ -19,6 +19,8 @@ constexpr OpInfo kOps[] = {
     {Op::dot,      "dot",      1, Access::read,  "2 n",    "2 n s + 4"},
     {Op::gemv,     "gemv",     2, Access::read,  "2 m n",  "(m n + n) s + m s_out"},
     {Op::gemm,     "gemm",     3, Access::read,  "2 m n k", "m k s_a + k n s_b + m n s_out"},
+    {Op::h2d,      "h2d",      1, Access::read,  "0",      "n s"},
+    {Op::d2h,      "d2h",      1, Access::write, "0",      "n s"},
 };
 constexpr std::string_view kLayouts[] = {"", "tn", "nn", "nt"};
 // clang-format on
@@ -86,6 +88,8 @@ Pipe pipe(const Case& c) {
     case Op::read:
     case Op::write:
     case Op::copy:
+    case Op::h2d:
+    case Op::d2h:
       return Pipe::none;
     case Op::gemm:
       return c.a == Dtype::fp32 && c.compute == Dtype::fp32 ? Pipe::vector : Pipe::matrix;
@@ -93,6 +97,8 @@ Pipe pipe(const Case& c) {
       return Pipe::vector;
   }
 }
+
+bool crosses_link(Op op) { return op == Op::h2d || op == Op::d2h; }
 
 Cost cost(const Case& c) {
   const auto m = static_cast<double>(c.m), n = static_cast<double>(c.n);
@@ -102,8 +108,10 @@ Cost cost(const Case& c) {
     case Op::empty:
       return {};
     case Op::read:
+    case Op::h2d:
       return {Flops{}, n * a, Bytes{}};
     case Op::write:
+    case Op::d2h:
       return {Flops{}, Bytes{}, n * out};
     case Op::copy:
       return {Flops{}, n * a, n * out};

@@ -12,7 +12,22 @@
 
 namespace roofline {
 
-enum class Op { empty, read, write, copy, triad, fma, relu, gelu, gelu_erf, dot, gemv, gemm };
+enum class Op {
+  empty,
+  read,
+  write,
+  copy,
+  triad,
+  fma,
+  relu,
+  gelu,
+  gelu_erf,
+  dot,
+  gemv,
+  gemm,
+  h2d,
+  d2h
+};
 
 /// The units that do the arithmetic, whatever the vendor calls them.
 enum class Pipe {
@@ -46,6 +61,7 @@ std::optional<Layout> parse_layout(std::string_view name);
 
 /// Elementwise and stream ops: n elements. Dot: a[n] . b[n]. GEMV: y[m] = A[m,n] x[n], A row-major.
 /// GEMM: Y[m,n] = X[m,k] W[k,n], `batch` times. FMA: n accumulators, m multiply-adds each.
+/// H2D, D2H: n elements from host to device memory, and back.
 struct Case {
   Op op = Op::empty;
   Dtype a = Dtype::fp32, b = Dtype::fp32, out = Dtype::fp32;  // as stored
@@ -67,7 +83,11 @@ std::string name(const Case& c);         // "gemm/bf16/1x16896x16384", "gemm/bf1
 /// The pipe that a case runs on: the matrix units for a GEMM, unless it computes in true fp32.
 Pipe pipe(const Case& c);
 
-/// Work of one call, and its algorithmic traffic: inputs read once, outputs written once.
+/// Whether the op moves data over the link between host and device, PCIe as a rule.
+bool crosses_link(Op op);
+
+/// Work of one call, and its algorithmic traffic: inputs read once, outputs written once. Of a
+/// transfer what crosses the link counts: the device reads n elements from it, or writes them.
 struct Cost {
   Flops flops;
   Bytes read, written;

@@ -27,6 +27,9 @@ const Row kRows[] = {
     {make_case(Op::write, Dtype::fp32, 1, 10, 1), 0, 0, 40, "write/fp32/10"},
     {make_case(Op::copy, Dtype::fp32, 1, 10, 1), 0, 40, 40, "copy/fp32/10"},
     {make_case(Op::triad, Dtype::fp32, 1, 10, 1), 20, 80, 40, "triad/fp32/10"},
+    // Over the link once: 2 n bytes in bf16, seen from the device.
+    {make_case(Op::h2d, Dtype::bf16, 1, 10, 1), 0, 20, 0, "h2d/bf16/10"},
+    {make_case(Op::d2h, Dtype::bf16, 1, 10, 1), 0, 0, 20, "d2h/bf16/10"},
     // n accumulators of m multiply-adds, each loaded and stored once.
     {make_case(Op::fma, Dtype::fp16, 100, 10, 1), 2000, 20, 20, "fma/fp16/100x10"},
     // Dot: 2 n FLOPs, an fp32 result.

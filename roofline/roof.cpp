@@ -8,7 +8,7 @@ namespace roofline {
 namespace {
 
 constexpr std::array<std::string_view, 3> kKinds = {"datasheet", "derived", "measured"};
-constexpr std::array<std::string_view, 3> kLevels = {"", "memory", "cache"};
+constexpr std::array<std::string_view, 4> kLevels = {"", "memory", "cache", "link"};
 constexpr std::array<std::string_view, 3> kPipes = {"", "vector", "matrix"};
 constexpr std::array<std::string_view, 5> kAccesses = {"", "read", "write", "copy", "triad"};
 constexpr std::array<std::string_view, 3> kBounds = {"memory", "compute", "launch"};
@@ -55,6 +55,8 @@ std::optional<Level> parse_level(std::string_view name) { return parse<Level>(kL
 std::optional<Pipe> parse_pipe(std::string_view name) { return parse<Pipe>(kPipes, name); }
 std::optional<Access> parse_access(std::string_view name) { return parse<Access>(kAccesses, name); }
 std::optional<Bound> parse_bound(std::string_view name) { return parse<Bound>(kBounds, name); }
+
+Level uncached_level(const Case& c) { return crosses_link(c.op) ? Level::link : Level::memory; }
 
 Placing place(const Case& c, Level level, std::span<const Roof> roofs) {
   const Pipe on = pipe(c);

@@ -21,8 +21,9 @@ enum class Kind {
 std::string_view name(Kind kind);
 std::optional<Kind> parse_kind(std::string_view name);
 
-/// Memory levels: `memory` is HBM, GDDR or a CPU's DRAM, `cache` the last-level cache.
-enum class Level { none, memory, cache };
+/// Memory levels: `memory` is HBM, GDDR or a CPU's DRAM, `cache` the last-level cache, `link` the
+/// host's memory as the device reaches it.
+enum class Level { none, memory, cache, link };
 std::string_view name(Level level);
 std::optional<Level> parse_level(std::string_view name);
 std::string_view name(Pipe pipe);
@@ -60,6 +61,7 @@ struct DeviceFacts {
   std::optional<double> memory_clock_mhz;  // as the driver reports it; two transfers a clock
   std::optional<double> max_clock_mhz;     // SM clock
   bool partition = false;                  // a MIG slice: no full card's peak applies
+  std::optional<int> pcie_generation, pcie_lanes;  // at best, of this device in this machine
 };
 
 /// min(peak, intensity x bandwidth); the two meet at the ridge point, peak / bandwidth.
@@ -87,6 +89,9 @@ struct Placing {
   /// The least time that the roofs allow; empty where one that may bind is unknown.
   std::optional<Seconds> roof_time, measured_roof_time;
 };
+
+/// Where the data of a case come from that no cache holds.
+Level uncached_level(const Case& c);
 
 /// Finds the roofs above `c` when its data come from `level`.
 Placing place(const Case& c, Level level, std::span<const Roof> roofs);

@@ -30,7 +30,7 @@ std::vector<Roof> roofs_to_use(const std::vector<Roof>& roofs) {
 
 Ideal ideal(const Cost& work, const Case& c, Dtype dtype, const std::vector<Roof>& roofs) {
   const std::vector<Roof> used = roofs_to_use(roofs);
-  const Placing under = place(c, Level::memory, used);
+  const Placing under = place(c, uncached_level(c), used);
   Ideal result;
   if (under.memory == nullptr || under.compute == nullptr) return result;
   const FlopsPerS peak = under.compute->flops_per_s();

@@ -212,6 +212,15 @@ std::vector<Roof> derived_roofs(const DeviceFacts& facts) {
                      .source = fmt::format("{} bit x {} MHz x 2 / 8", *facts.bus_bits,
                                            *facts.memory_clock_mhz)});
   }
+  const int generation = facts.pcie_generation.value_or(0), lanes = facts.pcie_lanes.value_or(0);
+  if (const double per_s = pcie_rate(generation, lanes).value; per_s > 0) {
+    roofs.push_back(
+        {.name = "pcie",
+         .kind = Kind::derived,
+         .level = Level::link,
+         .per_s = per_s,
+         .source = fmt::format("PCIe generation {} x {} lanes, each way", generation, lanes)});
+  }
   const Rates* units = rates_of(facts);
   if (units == nullptr || !facts.max_clock_mhz) return roofs;
   for (const PipeType& type : kColumns) {

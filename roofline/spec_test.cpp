@@ -320,6 +320,24 @@ TEST(Spec, APartitionHasItsOwnSmsAndNoMemoryRoof) {
   EXPECT_NE(notes_on(f)[0].find("a part of a card"), std::string::npos);
 }
 
+TEST(Spec, ThePcieLinkHasADerivedRoofWhereItIsKnown) {
+  // 32 GT/s x 16 / 8 x 128/130; generation 2: 5 GT/s x 8 / 8 x 8/10; 6: 64 GT/s x 16 / 8.
+  EXPECT_NEAR(pcie_rate(5, 16).value, 63.015e9, 1e6);
+  EXPECT_DOUBLE_EQ(pcie_rate(2, 8).value, 4e9);
+  EXPECT_DOUBLE_EQ(pcie_rate(6, 16).value, 128e9);
+  EXPECT_EQ(pcie_rate(7, 16).value, 0) << "unknown";
+  DeviceFacts f = h100();
+  const auto links = [&] {
+    const std::vector<Roof> roofs = theoretical_roofs(f);
+    return std::count_if(roofs.begin(), roofs.end(),
+                         [](const Roof& r) { return r.level == Level::link; });
+  };
+  EXPECT_EQ(links(), 0);
+  f.pcie_generation = 4;
+  f.pcie_lanes = 8;
+  EXPECT_EQ(links(), 1);
+}
+
 TEST(Spec, AnUnknownCapabilityHasNoComputeRoofs) {
   DeviceFacts f = h100();
   f.name = "NVIDIA X1";

@@ -67,7 +67,7 @@ def rates(group: Sequence[Roof], called: Callable[[Roof], str], unit: str) -> st
 
 
 def memory_label(group: Sequence[Roof], run: Run) -> str:
-    level = f"{words(run)['cache']} " if group[0].level == "cache" else ""
+    level = {"cache": f"{words(run)['cache']} ", "link": "link "}.get(group[0].level, "")
     return level + rates(group, lambda r: r.access or r.name.upper(), "B/s")
 
 
@@ -97,7 +97,8 @@ def draw_roofs(axes: Axes, labels: Labels, run: Run) -> None:
             peak = group[0].per_s
             axes.plot([max(left, peak / slope), right], [peak, peak], **roof_line(group[0]))
             margin.append((peak, compute_label(group, run), roof_line(group[0])["color"]))
-        for group in alike([r for r in roofs if r.is_memory]):
+        # No intensity is counted against the link, so it has no slanted line.
+        for group in alike([r for r in roofs if r.is_memory and r.level != "link"]):
             rate = group[0].per_s
             start, end = max(left, low / rate), min(right, top / rate)
             if start < end:

@@ -100,7 +100,7 @@ class Roof:
     run_id: str
     name: str
     kind: str  # datasheet | derived | measured
-    level: str  # memory | cache, empty for a compute roof
+    level: str  # memory | cache | link, empty for a compute roof
     access: str  # of a measured memory roof: read | write | copy | triad
     pipe: str  # vector | matrix, empty for a memory roof
     dtype: str
