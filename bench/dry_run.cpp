@@ -37,7 +37,7 @@ Prediction predict(const Case& c, const Device& device) {
 
 roofline::Table dry_run(std::span<const Group> groups, const Settings& settings, Device& device) {
   roofline::Table table{
-      .columns = {"group", "op", "dtype", "shape", "by", "cache", "predicted_us", "from"},
+      .columns = {"group", "op", "dtype", "shape", "by", "cache", "data", "predicted_us", "from"},
       .digits = 4};
   for (const Group& group : groups) {
     for (const Case& c : group.cases) {
@@ -46,10 +46,12 @@ roofline::Table dry_run(std::span<const Group> groups, const Settings& settings,
           if (!takes_part(i, settings.implementations, c.op, device)) continue;
           const auto refusal = i.refuses(c, device);
           const Prediction p = predict(c, device);
-          table.rows.push_back({group.name, std::string(name(c.op)), dtype_label(c), shape_label(c),
-                                std::string(i.name), cache,
-                                refusal ? Cell() : Cell(p.time_s / 1e-6),
-                                refusal ? "unsupported: " + *refusal : p.from});
+          for (const kernels::InputKind kind : data_of(group, settings)) {
+            table.rows.push_back({group.name, std::string(name(c.op)), dtype_label(c),
+                                  shape_label(c), std::string(i.name), cache,
+                                  std::string(name(kind)), refusal ? Cell() : Cell(p.time_s / 1e-6),
+                                  refusal ? "unsupported: " + *refusal : p.from});
+          }
         }
       }
     }

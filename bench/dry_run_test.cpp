@@ -39,6 +39,15 @@ TEST(DryRun, PredictsByTheSheetOfAKnownDevice) {
   EXPECT_TRUE(std::get<std::string>(cell(table, 2, "from")).starts_with("unsupported: no cuda"));
 }
 
+TEST(DryRun, HasARowForEachKindOfInputs) {
+  FakeDevice device({.backend = "cpu", .name = "CPU"});
+  const Group group{
+      "relu", kGroups[0].cases, false, {kernels::InputKind::ones, kernels::InputKind::zeros}};
+  const roofline::Table table = dry_run({&group, 1}, {}, device);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(cell(table, 1, "data"), Cell(std::string("zeros")));
+}
+
 TEST(DryRun, GuessesForADeviceWithoutRoofs) {
   FakeDevice device({.backend = "cpu", .name = "CPU", .processors = 2});
   const roofline::Table table = dry_run(kGroups, {}, device);

@@ -85,6 +85,9 @@ std::vector<Group> choose_groups(const Options& options, const Device& device) {
     const double moved_bytes = options.moved_bytes ? static_cast<double>(*options.moved_bytes)
                                                    : default_moved_bytes(device.facts());
     groups = select(make_suite(options.suite, device.facts(), moved_bytes), options.request);
+    for (Group& g : groups) {
+      if (options.data_given) g.data.clear();
+    }
   } catch (const std::invalid_argument& e) {
     throw UsageError(e.what());
   }

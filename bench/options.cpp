@@ -64,6 +64,8 @@ std::vector<T> parse_list(const std::vector<std::string>& names, const char* fla
 
 constexpr std::int64_t kLeastBytes = 1 << 16;  // below it no size of a suite is left
 
+std::string known_input_kinds() { return fmt::format("{}", fmt::join(input_kinds(), ", ")); }
+
 std::string known_ops() {
   std::vector<std::string_view> names;
   for (const roofline::OpInfo& o : roofline::ops()) names.push_back(o.name);
@@ -97,7 +99,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   }
 
   std::vector<std::string> ops, dtypes, implementations;
-  std::string bytes, cache = "cold", data = "normal", candidates = "1";
+  std::vector<std::string> data = {"normal"};
+  std::string bytes, cache = "cold", candidates = "1";
   double max_noise_percent = 0;
   CLI::App app("Measures this machine's kernels and GEMMs and places them under its roofline.",
                "roofline_bench");
@@ -114,8 +117,14 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
       "--bytes", bytes,
       "that a launch of a suite's bandwidth rows moves, as 64MiB [1GiB on cuda, 256MiB]");
   auto* const cached = app.add_option("--cache", cache, "cold, hot or both [cold; both in ramp]");
-  app.add_option("--data", data, "normal, uniform, integers, ones or zeros")->capture_default_str();
-  app.add_option("--seed", options.settings.data.seed, "of the inputs")->capture_default_str();
+  auto* const inputs =
+      app.add_option("--data", data,
+                     fmt::format("{}: each has rows of its own [normal; in full all for GEMMs]",
+                                 known_input_kinds()))
+          ->delimiter(',');
+  app.add_flag("--sustained", options.settings.sustained,
+               "each row once more, without pause for 2 s: its clock and power under load");
+  app.add_option("--seed", options.settings.seed, "of the inputs")->capture_default_str();
   app.add_option("--candidates", candidates,
                  "variants to try, a number or all: the first and the fastest are measured")
       ->capture_default_str();
@@ -167,12 +176,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   }
   options.cache_given = cached->count() > 0;
   options.settings.caches = caches(cache);
-  const auto kind = parse_input_kind(data);
-  if (!kind) {
-    throw UsageError(
-        fmt::format("--data={}: expected normal, uniform, integers, ones or zeros", data));
-  }
-  options.settings.data.kind = *kind;
+  options.data_given = inputs->count() > 0;
+  options.settings.data =
+      parse_list<kernels::InputKind>(data, "--data", &parse_input_kind, known_input_kinds());
   if (candidates == "all") {
     options.settings.candidates = static_cast<std::size_t>(-1);
   } else if (!CLI::detail::lexical_cast(candidates, options.settings.candidates) ||

@@ -25,7 +25,7 @@ struct Options {
   std::optional<std::int64_t> moved_bytes;  // by one launch of a suite's bandwidth rows
   Settings settings;
   // Else the default of the device or of the suite; likewise settings.hard_budget.
-  bool max_noise_given = false, cache_given = false;
+  bool max_noise_given = false, cache_given = false, data_given = false;
   std::optional<std::filesystem::path> tuning;  // another run, for settings.tuning
   std::optional<std::filesystem::path> out;
   bool dry_run = false;

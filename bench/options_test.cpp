@@ -24,16 +24,16 @@ TEST(Options, HaveTheDocumentedDefaults) {
 TEST(Options, TakeListsAndBothSpellings) {
   const Options o =
       parse({"--op=relu,gemm", "--dtype", "fp32,bf16", "--cache=both", "--candidates=all",
-             "--max-noise=1.5", "--time-budget", "12", "--shape=8x8x8", "--data=ones", "--seed=7",
-             "--impl=all", "--benchmark_filter=gemm"});
+             "--max-noise=1.5", "--time-budget", "12", "--shape=8x8x8", "--data=ones,normal",
+             "--seed=7", "--impl=all", "--benchmark_filter=gemm"});
   EXPECT_EQ(o.request.ops, (std::vector{roofline::Op::relu, roofline::Op::gemm}));
   EXPECT_EQ(o.request.dtypes, (std::vector{roofline::Dtype::fp32, roofline::Dtype::bf16}));
   EXPECT_EQ(o.settings.caches, (std::vector<std::string>{"cold", "hot"}));
   EXPECT_DOUBLE_EQ(o.settings.protocol.max_noise, 0.015);
   EXPECT_DOUBLE_EQ(o.settings.budget_s, 12);
   EXPECT_TRUE(o.settings.hard_budget);
-  EXPECT_EQ(o.settings.data.kind, kernels::InputKind::ones);
-  EXPECT_EQ(o.settings.data.seed, 7U);
+  EXPECT_EQ(o.settings.data, (std::vector{kernels::InputKind::ones, kernels::InputKind::normal}));
+  EXPECT_EQ(o.settings.seed, 7U);
   EXPECT_EQ(o.settings.implementations.size(), implementations().size());
   EXPECT_EQ(o.benchmark_flags, std::vector<std::string>{"--benchmark_filter=gemm"});
 }

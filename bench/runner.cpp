@@ -141,6 +141,8 @@ std::optional<kernels::InputKind> parse_input_kind(std::string_view name) {
 struct Runner::Row {
   Case what;
   Record record;
+std::span<const std::string_view> input_kinds() { return kInputKinds; }
+
   Work work;
   std::shared_ptr<Operands> operands;
   Level level = Level::none;
@@ -157,6 +159,7 @@ struct Runner::Row {
   void add_note(const std::string& note) {
     if (note.empty()) return;
     record.note += (record.note.empty() ? "" : "; ") + note;
+  bool alone = false;           // sampled apart from the group, in no turns with the companion
   }
 };
 
@@ -166,6 +169,9 @@ void Runner::attempt(Row& row, const std::function<void()>& step) {
   try {
     step();
   } catch (const DeviceLost& e) {
+  void skip(double budget_s) {
+    end(Status::skipped, fmt::format("the time budget of {} s was used up", budget_s));
+  }
     row.end(Status::failed, e.what());
     lost_ = std::current_exception();
   } catch (const OutOfMemory& e) {
@@ -189,24 +195,29 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
 std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   const ProfilerRange range(group.name);
   const double left_s = settings_.budget_s - (device_.now_s() - started_s_);
-  const bool over = settings_.hard_budget && left_s <= 0;
   const double cap_s =
       std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
   std::vector<Row> rows;
   for (const Case& c : group.cases) {
-    if (over) {
-      rows.push_back(blank_row(c, settings_.caches.front(), ""));
-      rows.back().end(Status::skipped,
-                      fmt::format("the time budget of {} s was used up", settings_.budget_s));
-    } else {
-      prepare(c, settings_.candidates, cap_s, rows);
+    if (out_of_time()) {
+      rows.push_back(blank_row(c, settings_.caches.front(), {kinds.front(), settings_.seed}, ""));
+      rows.back().skip(settings_.budget_s);
+      continue;
+    }
+    for (const std::string& cache : settings_.caches) {
+      for (const kernels::InputKind kind : kinds) {
+        prepare(c, cache, {kind, settings_.seed}, settings_.candidates, cap_s, rows);
+      }
     }
   }
   const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
   if (any && device_.facts().backend == "cpu") {
     if (const auto c = roof_companion(group.cases.front())) {
+  const auto kinds = data_of(group, settings_);
       const std::size_t first = rows.size();
-      prepare(*c, 1, cap_s, rows);
+      for (const std::string& cache : settings_.caches) {
+        prepare(*c, cache, {kinds.front(), settings_.seed}, 1, cap_s, rows);
+      }
       for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
     }
   }
@@ -222,13 +233,18 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
 
-  const auto companion = std::find_if(
-      rows.begin(), rows.end(), [](const Row& r) { return r.companion && r.series.has_value(); });
+  const auto companion_of = [&](const Row& row) {
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+      return r.companion && r.series && r.record.cache == row.record.cache && !row.alone;
+    });
+    return at == rows.end() ? nullptr : &*at;
+  };
   std::vector<Record> written;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
+    if (settings_.sustained || group.sustained) sustain(rows);
     if (row.companion) continue;
-    if (row.series) judge(row, companion == rows.end() ? nullptr : &*companion);
+    if (row.series) judge(row, companion_of(row));
     if (row.beside_default && row.series && rows[i - 1].series) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));
     }
@@ -240,33 +256,26 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   return written;
 }
 
-void Runner::prepare(const Case& c, std::size_t candidates, double cap_s, std::vector<Row>& rows) {
-  for (const std::string& cache : settings_.caches) {
-    const std::size_t before = rows.size();
-    std::shared_ptr<Operands> operands;  // of all implementations
-    for (const Implementation& implementation : implementations()) {
-      if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
-      Row first = blank_row(c, cache, implementation.name);
-      std::vector<Alternatives> all;
-      attempt(first, [&] {
-        if (const auto reason = implementation.refuses(c, device_)) {
-          return first.end(Status::unsupported, *reason);
-        }
-        if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies));
-        all = implementation.variants(c, device_);
-      });
-      if (!first.runs()) rows.push_back(first);
-      first.operands = operands;
-      for (Alternatives& names : all) {
-        std::vector<Row> best = best_of(first, std::move(names), implementation, candidates, cap_s);
-        std::move(best.begin(), best.end(), std::back_inserter(rows));
+void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
+                     std::size_t candidates, double cap_s, std::vector<Row>& rows) {
+  const std::size_t before = rows.size();
+  std::shared_ptr<Operands> operands;  // of all implementations
+  for (const Implementation& implementation : implementations()) {
+    if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
+    Row first = blank_row(c, cache, data, implementation.name);
+    std::vector<Alternatives> all;
+    attempt(first, [&] {
+      if (const auto reason = implementation.refuses(c, device_)) {
+        return first.end(Status::unsupported, *reason);
       }
-    }
-    if (rows.size() == before && settings_.implementations.empty()) {
-      Row nobody = blank_row(c, cache, "");
-      nobody.end(Status::unsupported, fmt::format("nothing in this build computes {} on the {}",
-                                                  name(c.op), device_.facts().backend));
-      rows.push_back(std::move(nobody));
+      if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies), data);
+      all = implementation.variants(c, device_);
+    });
+    if (!first.runs()) rows.push_back(first);
+    first.operands = operands;
+    for (Alternatives& names : all) {
+      std::vector<Row> best = best_of(first, std::move(names), implementation, candidates, cap_s);
+      std::move(best.begin(), best.end(), std::back_inserter(rows));
     }
   }
 }
@@ -281,6 +290,12 @@ std::vector<Runner::Row> Runner::best_of(Row row, Alternatives names,
   const double end = device_.now_s() + cap_s;
   std::vector<Row> tried;
   for (const std::string& variant : names) {
+  if (rows.size() == before && settings_.implementations.empty()) {
+    Row nobody = blank_row(c, cache, data, "");
+    nobody.end(Status::unsupported, fmt::format("nothing in this build computes {} on the {}",
+                                                name(c.op), device_.facts().backend));
+    rows.push_back(std::move(nobody));
+  }
     if (!tried.empty() && (interrupted_ || device_.now_s() > end)) break;
     tried.push_back(row);
     tried.back().record.variant = variant;
@@ -327,7 +342,7 @@ void Runner::choose(std::vector<Row>& candidates, double cap_s) {
   candidates.erase(candidates.begin() + (best > 0 ? 2 : 1), candidates.end());
 }
 
-Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
+Runner::Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
                               std::string_view implementation) const {
   const auto set_bytes = static_cast<double>(operand_shapes(c).bytes());
   const bool cold = cache == "cold";
@@ -342,8 +357,8 @@ Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
                      .what = c,
                      .implementation = std::string(implementation),
                      .cache = cache,
-                     .data = std::string(name(settings_.data.kind)),
-                     .seed = static_cast<std::int64_t>(settings_.data.seed),
+                     .data = std::string(name(data.kind)),
+                     .seed = static_cast<std::int64_t>(data.seed),
                      .flops = cost.flops.value,
                      .bytes_read = cost.read.value,
                      .bytes_written = cost.written.value}};
@@ -363,8 +378,8 @@ Runner::Row Runner::blank_row(const Case& c, const std::string& cache,
   return row;
 }
 
-std::shared_ptr<Operands> Runner::make_operands(const Case& c, int copies) {
-  auto operands = std::make_shared<Operands>(c, copies, settings_.data, device_);
+std::shared_ptr<Operands> Runner::make_operands(const Case& c, int copies, const Data& data) {
+  auto operands = std::make_shared<Operands>(c, copies, data, device_);
   if (const Verification v = verify_inputs(*operands, device_); !v.passed()) {
     throw std::runtime_error(fmt::format("{} wrong inputs: {}", v.max_error, v.where));
   }
@@ -382,7 +397,7 @@ void Runner::make_ready(Row& row, const Implementation& implementation) {
   // A library that wants aligned rows refuses a prime; then the timed size is all that is checked.
   if (const Case small = small_version(row.what);
       !(small == row.what) && !implementation.refuses(small, device_)) {
-    const Operands few(small, 1, settings_.data, device_);
+    const Operands few(small, 1, row.operands->data(), device_);
     r.verified = false;
     check(small,
           verify(small, implementation.prepare(small, r.variant, few, device_), few, device_));
@@ -453,6 +468,39 @@ void Runner::judge(Row& row, const Row* companion) {
         "the timer failed",
         *r.samples, time_s);
     r.time_median_s.reset();
+bool Runner::out_of_time() const {
+  return settings_.hard_budget && device_.now_s() - started_s_ >= settings_.budget_s;
+}
+
+/// Adds each measured row once more, alone and without pause for two seconds: its clock is then the
+/// one that its own power and heat leave it, and the energy counter can tell that power, as it
+/// cannot of a block of 5 ms.
+void Runner::sustain(std::vector<Row>& rows) {
+  Protocol protocol = settings_.protocol;
+  protocol.block_s = 0.25;
+  protocol.min_rounds = protocol.max_rounds = 8;
+  protocol.cap_s = 5;  // a launch of 0.8 s has its six rounds, too
+  std::vector<Row> added;
+  for (const Row& burst : rows) {
+    if (burst.companion || !burst.series || interrupted_) continue;
+    std::vector<Row> one = {burst};
+    Row& row = one.front();
+    row.series.reset();
+    row.record.variant += "-sustained";
+    row.alone = true;
+    row.beside_default = false;
+    if (out_of_time()) row.skip(settings_.budget_s);
+    attempt(row, [&] { measure(one, protocol); });
+    if (row.series) {
+      row.add_note(fmt::format("sustained: {:.4f} of the time in turns",
+                               roofline::median(row.series->round_medians()) /
+                                   roofline::median(burst.series->round_medians())));
+    }
+    added.push_back(std::move(row));
+  }
+  std::move(added.begin(), added.end(), std::back_inserter(rows));
+}
+
     return row.end(Status::failed, note);
   }
   if (!(noise(*row.series) <= settings_.protocol.max_noise)) r.status = Status::noisy;
@@ -568,7 +616,7 @@ void Runner::publish(Row& row, bool measures_roof) {
                                        : std::span<const Sample>());
   records_.push_back(row.record);
   // A cold row of any other size is none: near the cache's, what it leaves unwritten flatters it.
-  if (measures_roof || row.level == Level::cache) add_roof(row);
+  if (is_of_run(row.record) && (measures_roof || row.level == Level::cache)) add_roof(row);
 }
 
 void Runner::write_gemm_roofs() {
@@ -587,11 +635,15 @@ void Runner::write_gemm_roofs() {
         .clock_mhz = r.sm_clock_mhz,
         .source = fmt::format("best GEMM of this run: {} {}", name(r.what), r.implementation)};
     const auto same = std::find_if(best.begin(), best.end(),
+/// Whether its inputs are those of the run, and not others beside them, which may flatter it.
+bool Runner::is_of_run(const Record& r) const { return r.data == name(settings_.data.front()); }
+
                                    [&](const Roof& other) { return other.dtype == dtype; });
     if (same == best.end()) {
       best.push_back(roof);
     } else if (same->per_s < roof.per_s) {
       *same = roof;
+    if (!is_of_run(r)) continue;
     }
   }
   for (const Roof& r : best) {
@@ -616,6 +668,10 @@ std::optional<Case> roof_companion(const Case& c) {
 std::optional<std::string> faster_than_light(const Record& r, const Roof* memory_limit,
                                              const Roof* compute_limit) {
   constexpr double kMargin = 1.02;
+std::span<const kernels::InputKind> data_of(const Group& group, const Settings& settings) {
+  return group.data.empty() ? settings.data : group.data;
+}
+
   if (memory_limit != nullptr && r.achieved_bytes_per_s &&
       *r.achieved_bytes_per_s > kMargin * memory_limit->per_s) {
     return fmt::format(

@@ -23,7 +23,9 @@ namespace bench {
 struct Settings {
   std::vector<std::string> implementations;  // empty for all
   std::vector<std::string> caches = {"cold"};
-  Data data;
+  std::vector<kernels::InputKind> data = {kernels::InputKind::normal};  // a row for each
+  std::uint64_t seed = 1;
+  bool sustained = false;                // each row of every group once more, without pause
   std::size_t candidates = 1;            // variants of each implementation that are tried
   std::vector<roofline::Record> tuning;  // of another run: what was fastest there comes first
   std::string note;                      // of every row that is measured
@@ -32,6 +34,7 @@ struct Settings {
   bool hard_budget = false;  // groups that it leaves no time for are skipped, not hurried
 };
 
+std::span<const std::string_view> input_kinds();
 std::string_view name(kernels::InputKind kind);
 std::optional<kernels::InputKind> parse_input_kind(std::string_view name);
 
@@ -56,19 +59,22 @@ class Runner {
   struct Row;
 
   void attempt(Row& row, const std::function<void()>& step);
-  void prepare(const roofline::Case& c, std::size_t candidates, double cap_s,
-               std::vector<Row>& rows);
+  void prepare(const roofline::Case& c, const std::string& cache, const Data& data,
+               std::size_t candidates, double cap_s, std::vector<Row>& rows);
   std::vector<Row> best_of(Row row, Alternatives names, const Implementation& implementation,
                            std::size_t candidates, double cap_s);
   void take_tuned_first(Row& row, Alternatives& names);
   void choose(std::vector<Row>& candidates, double cap_s);
-  Row blank_row(const roofline::Case& c, const std::string& cache,
+  Row blank_row(const roofline::Case& c, const std::string& cache, const Data& data,
                 std::string_view implementation) const;
-  std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies);
+  std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies, const Data& data);
   void make_ready(Row& row, const Implementation& implementation);
   void measure(std::vector<Row>& rows, Protocol protocol);
+  void sustain(std::vector<Row>& rows);
+  bool out_of_time() const;
   void judge(Row& row, const Row* companion);
   void add_roof(const Row& row);
+  bool is_of_run(const roofline::Record& record) const;
   void publish(Row& row, bool measures_roof);
 
   Device& device_;
@@ -82,6 +88,9 @@ class Runner {
   std::vector<roofline::Roof> roofs_;
   std::vector<roofline::Record> records_;
 };
+
+/// The kinds of inputs that the group is measured with.
+std::span<const kernels::InputKind> data_of(const Group& group, const Settings& settings);
 
 /// The roof kernel that is sampled beside `c` on a cpu, whose memory changes speed from minute to
 /// minute: the same access mix, the same traffic. Nothing for an op that is a roof kernel itself.

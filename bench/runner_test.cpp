@@ -282,6 +282,32 @@ class PlantedDevice : public FakeDevice {
                [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
                  launch_planted("relu", o, p, q);
                }},
+TEST_F(RunnerTest, EachKindOfInputsHasARowInTheGroup) {
+  Settings settings;
+  settings.data = {kernels::InputKind::normal, kernels::InputKind::zeros};
+  Runner runner(device_, folder_, settings, interrupted_);
+  const auto data = [&](const Group& group) {
+    std::vector<std::string> kinds;
+    for (const Record& r : runner.run(group, 0)) kinds.push_back(r.data + " " + r.cache);
+    return kinds;
+  };
+  EXPECT_EQ(data({"relu", {kRelu}}), (std::vector<std::string>{"normal cold", "zeros cold"}));
+  EXPECT_EQ(data({"relu", {kRelu}, false, {kernels::InputKind::ones}}),
+            std::vector<std::string>{"ones cold"})
+      << "the group's own kinds come first";
+}
+
+TEST_F(RunnerTest, OnlyTheRunsOwnInputsMeasureARoof) {
+  const auto measured = [&] {
+    return std::count_if(runner_.roofs().begin(), runner_.roofs().end(),
+                         [](const roofline::Roof& r) { return r.kind == Kind::measured; });
+  };
+  runner_.run({"copy", {kCopy}, true, {kernels::InputKind::zeros}}, 0);
+  EXPECT_EQ(measured(), 0) << "zeros draw less power";
+  runner_.run({"copy", {kCopy}, true}, 0);
+  EXPECT_EQ(measured(), 1);
+}
+
               {"copy", "fp32", copy_policies_, &no_workspace,
                [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
                  launch_planted("copy", o, p, q);

@@ -71,14 +71,18 @@ void add_roofs(std::vector<Group>& groups, const Machine& machine) {
   }
 }
 
-void add_gemms(std::vector<Group>& groups, std::int64_t n) {
-  for (const Dtype t : kMultiplied) groups.push_back(group({make_case(Op::gemm, t, n, n, n)}));
+void add_gemms(std::vector<Group>& groups, std::int64_t n, bool sustained = false) {
+  const auto add = [&](const Case& c) {
+    groups.push_back(group({c}));
+    groups.back().sustained = sustained;
+  };
+  for (const Dtype t : kMultiplied) add(make_case(Op::gemm, t, n, n, n));
   // The two mixed pairs that cuBLASLt takes, and the one of E5M2 alone that it does not, above.
   for (const auto& [a, b] :
        {std::pair{Dtype::fp8_e4m3, Dtype::fp8_e5m2}, std::pair{Dtype::fp8_e5m2, Dtype::fp8_e4m3}}) {
     Case mixed = make_case(Op::gemm, a, n, n, n);
     mixed.b = b;
-    groups.push_back(group({mixed}));
+    add(mixed);
   }
 }
 
@@ -164,7 +168,9 @@ std::vector<Group> transfer(const Machine& machine) {
 std::vector<Group> standard(const Machine& machine) {
   std::vector<Group> groups = quick(machine);
   for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
-    if (!machine.is_cpu || n <= 2048) add_gemms(groups, n);
+    // What runs long enough to heat a GPU, also without pause: its clock is another then.
+    const bool largest = n == 8192;
+    if (!machine.is_cpu || n <= 2048) add_gemms(groups, n, largest);
   }
   // The lecture's 79 %: x[16384, 32768] w[32768, 8192] in fp32, 0.16 s on an H100, minutes on a
   // CPU.
@@ -182,6 +188,21 @@ std::vector<Group> standard(const Machine& machine) {
   return unique(std::move(groups));
 }
 
+/// All that there is, and GEMMs with every kind of inputs: those that toggle fewer bits draw less
+/// power, and so are faster where power binds.
+std::vector<Group> full(const Machine& machine) {
+  using enum kernels::InputKind;
+  std::vector<Group> groups = standard(machine);
+  for (Group& g : groups) {
+    if (g.cases.front().op == Op::gemm) g.data = {normal, uniform, integers, ones, zeros};
+  }
+  for (auto* const suite : {&ramp, &ridge, &transfer}) {
+    for (Group& g : suite(machine)) groups.push_back(std::move(g));
+  }
+  std::ranges::stable_partition(groups, &Group::measures_roof);
+  return unique(std::move(groups));
+}
+
 struct Suite {
   std::string_view name;
   std::vector<Group> (*make)(const Machine& machine);
@@ -192,7 +213,7 @@ struct Suite {
 constexpr Suite kSuites[] = {
     {"quick", &quick, 45, 40},       {"default", &standard, 240, 120},
     {"ridge", &ridge, 180, 180},     {"ramp", &ramp, 180, 120, "both"},
-    {"transfer", &transfer, 60, 60},
+    {"transfer", &transfer, 60, 60}, {"full", &full, 1200, 1200, "both"},
 };
 
 const Suite& find(std::string_view name) {

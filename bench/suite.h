@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/input.h"
 #include "roofline/case.h"
 #include "roofline/roof.h"
 
@@ -18,6 +19,9 @@ struct Group {
   std::string name;  // "relu+gelu/bf16/134217728"; what --benchmark_filter sees
   std::vector<roofline::Case> cases;
   bool measures_roof = false;  // part of every run: without roofs its rows stand nowhere
+  /// The kinds of inputs that are compared; the run's own where empty.
+  std::vector<kernels::InputKind> data = {};
+  bool sustained = false;  // each row once more, without pause
 };
 
 /// The names that --suite takes.

@@ -7,6 +7,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "bench/runner.h"
+
 namespace bench {
 namespace {
 
@@ -95,6 +97,21 @@ TEST(TransferSuite, GoesBothWaysFrom64KiBTo1GiB) {
   EXPECT_EQ(*up.rbegin(), 1 << 30);
 }
 
+TEST(FullSuite, HasAllOthersAndEveryKindOfInputsForGemms) {
+  for (const auto& device : {kCpu, kGpu}) {
+    std::set<std::string> full;
+    for (const Group& g : make("full", device)) full.insert(g.name);
+    for (const std::string_view suite : suite_names()) {
+      for (const Group& g : make(suite, device)) EXPECT_TRUE(full.contains(g.name)) << g.name;
+    }
+    for (const Group& g : make("full", device)) {
+      if (g.name == "gemm/bf16/1024x1024x1024") EXPECT_EQ(g.data.size(), input_kinds().size());
+      if (g.cases[0].op != Op::gemm) EXPECT_TRUE(g.data.empty()) << g.name;
+    }
+  }
+  EXPECT_EQ(default_cache("full"), "both");
+}
+
 TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
   for (const auto& device : {kCpu, kGpu}) {
     const auto groups = make("default", device);
@@ -118,6 +135,17 @@ TEST(DefaultSuite, HasTheSmallRowsOfTheClaims) {
     EXPECT_TRUE(names.contains("relu/bf16/1048576"));
     EXPECT_TRUE(names.contains("gemm/bf16/1024x1024x1024"));
   }
+}
+
+TEST(DefaultSuite, SustainsTheLargestGemmOfEachTypeOnAGpu) {
+  std::set<std::string> sustained;
+  for (const Group& g : make("default", kGpu)) {
+    if (!g.sustained) continue;
+    EXPECT_TRUE(g.name.ends_with("/8192x8192x8192")) << g.name;
+    sustained.insert(dtype_label(g.cases.front()));
+  }
+  EXPECT_EQ(sustained.size(), 8U) << "fp32, tf32, fp16, bf16, four pairs of FP8";
+  for (const Group& g : make("default", kCpu)) EXPECT_FALSE(g.sustained) << g.name;
 }
 
 TEST(DefaultSuite, HasTheLecturesShapeOnAGpu) {
