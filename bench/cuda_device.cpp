@@ -337,9 +337,10 @@ class CudaDevice : public Device {
 
   Telemetry telemetry() override {
     Telemetry t = nvml_.telemetry();
-    // The mean over the runs since the last reading; NVML's is of a moment between them.
+    // The mean over the runs since the last reading; NVML's is of a moment after them.
     if (const std::uint64_t ns = std::exchange(nanoseconds_, 0), cycles = std::exchange(cycles_, 0);
         ns > 0) {
+      t.momentary_sm_clock_mhz = t.sm_clock_mhz;
       t.sm_clock_mhz = 1e3 * static_cast<double>(cycles) / static_cast<double>(ns);
     }
     // The energy counter is renewed some ten times a second: less of one load says nothing.

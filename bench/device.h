@@ -35,6 +35,8 @@ struct DeviceLost : std::runtime_error {
 /// What the hardware says of itself at one moment. Unknown is empty.
 struct Telemetry {
   std::optional<double> sm_clock_mhz, memory_clock_mhz, power_w, temperature_c;
+  /// The SM clock again, of one moment, where sm_clock_mhz is the mean over the runs: a check.
+  std::optional<double> momentary_sm_clock_mhz;
   std::string throttle_reasons;  // "sw_power_cap|hw_thermal"; empty for none or unknown
 };
 

@@ -112,6 +112,18 @@ std::string trend(const Series& series) {
       before && after ? fmt::format(" (SM clock {:.0f} to {:.0f} MHz)", *before, *after) : "");
 }
 
+/// Whether two readings of the SM clock contradict each other. NVML's, in steps of 15 MHz and of
+/// one moment, is seldom off by 2 % on a steady clock.
+std::string clock_contradiction(const Series& series) {
+  constexpr double kMargin = 0.05;
+  const auto mean = median_of(series.blocks, &Telemetry::sm_clock_mhz),
+             momentary = median_of(series.blocks, &Telemetry::momentary_sm_clock_mhz);
+  if (!mean || !momentary || std::fabs(*mean - *momentary) <= kMargin * *momentary) return "";
+  return fmt::format(
+      "the SM clock is {:.0f} MHz by stamps in these runs, {:.0f} MHz by NVML after them", *mean,
+      *momentary);
+}
+
 /// Time of the best variant over the default's, round by round.
 std::string ratio_note(const Series& best, const Series& first) {
   const auto ratio = roofline::paired_ratio(best.round_medians(), first.round_medians());
@@ -129,6 +141,8 @@ const Roof* find_roof(std::span<const Roof> roofs, Kind kind, auto&& fits) {
 
 }  // namespace
 
+std::span<const std::string_view> input_kinds() { return kInputKinds; }
+
 std::string_view name(kernels::InputKind kind) { return kInputKinds[static_cast<int>(kind)]; }
 
 std::optional<kernels::InputKind> parse_input_kind(std::string_view name) {
@@ -141,12 +155,11 @@ std::optional<kernels::InputKind> parse_input_kind(std::string_view name) {
 struct Runner::Row {
   Case what;
   Record record;
-std::span<const std::string_view> input_kinds() { return kInputKinds; }
-
   Work work;
   std::shared_ptr<Operands> operands;
   Level level = Level::none;
   bool companion = false;       // sampled for its ratio only, not written
+  bool alone = false;           // sampled apart from the group, in no turns with the companion
   bool beside_default = false;  // the best of several variants; the row before it is the default
   std::optional<Series> series;
 
@@ -156,10 +169,12 @@ std::span<const std::string_view> input_kinds() { return kInputKinds; }
     record.note = std::move(note);
     work = {};
   }
+  void skip(double budget_s) {
+    end(Status::skipped, fmt::format("the time budget of {} s was used up", budget_s));
+  }
   void add_note(const std::string& note) {
     if (note.empty()) return;
     record.note += (record.note.empty() ? "" : "; ") + note;
-  bool alone = false;           // sampled apart from the group, in no turns with the companion
   }
 };
 
@@ -169,9 +184,6 @@ void Runner::attempt(Row& row, const std::function<void()>& step) {
   try {
     step();
   } catch (const DeviceLost& e) {
-  void skip(double budget_s) {
-    end(Status::skipped, fmt::format("the time budget of {} s was used up", budget_s));
-  }
     row.end(Status::failed, e.what());
     lost_ = std::current_exception();
   } catch (const OutOfMemory& e) {
@@ -198,6 +210,7 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   const double cap_s =
       std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
   std::vector<Row> rows;
+  const auto kinds = data_of(group, settings_);
   for (const Case& c : group.cases) {
     if (out_of_time()) {
       rows.push_back(blank_row(c, settings_.caches.front(), {kinds.front(), settings_.seed}, ""));
@@ -213,7 +226,6 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
   if (any && device_.facts().backend == "cpu") {
     if (const auto c = roof_companion(group.cases.front())) {
-  const auto kinds = data_of(group, settings_);
       const std::size_t first = rows.size();
       for (const std::string& cache : settings_.caches) {
         prepare(*c, cache, {kinds.front(), settings_.seed}, 1, cap_s, rows);
@@ -226,6 +238,7 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     Protocol protocol = settings_.protocol;
     protocol.cap_s = cap_s;
     measure(rows, protocol);
+    if (settings_.sustained || group.sustained) sustain(rows);
   } catch (const std::exception& e) {
     for (Row& row : rows) {
       if (row.runs()) row.end(Status::failed, e.what());
@@ -242,7 +255,6 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   std::vector<Record> written;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
-    if (settings_.sustained || group.sustained) sustain(rows);
     if (row.companion) continue;
     if (row.series) judge(row, companion_of(row));
     if (row.beside_default && row.series && rows[i - 1].series) {
@@ -278,6 +290,12 @@ void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
       std::move(best.begin(), best.end(), std::back_inserter(rows));
     }
   }
+  if (rows.size() == before && settings_.implementations.empty()) {
+    Row nobody = blank_row(c, cache, data, "");
+    nobody.end(Status::unsupported, fmt::format("nothing in this build computes {} on the {}",
+                                                name(c.op), device_.facts().backend));
+    rows.push_back(std::move(nobody));
+  }
 }
 
 /// The first of `names` and, where that is another, the fastest of the first `candidates`, ready to
@@ -290,12 +308,6 @@ std::vector<Runner::Row> Runner::best_of(Row row, Alternatives names,
   const double end = device_.now_s() + cap_s;
   std::vector<Row> tried;
   for (const std::string& variant : names) {
-  if (rows.size() == before && settings_.implementations.empty()) {
-    Row nobody = blank_row(c, cache, data, "");
-    nobody.end(Status::unsupported, fmt::format("nothing in this build computes {} on the {}",
-                                                name(c.op), device_.facts().backend));
-    rows.push_back(std::move(nobody));
-  }
     if (!tried.empty() && (interrupted_ || device_.now_s() > end)) break;
     tried.push_back(row);
     tried.back().record.variant = variant;
@@ -456,18 +468,6 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   keep();
 }
 
-void Runner::judge(Row& row, const Row* companion) {
-  Record& r = row.record;
-  if (!row.runs()) return;
-  set_statistics(r, *row.series);
-  set_telemetry(r, *row.series);
-  const double time_s = *r.time_median_s;
-  if (!(time_s > 0) || !std::isfinite(time_s)) {
-    const std::string note = fmt::format(
-        "no valid time: the median of {} samples is {} s; the kernel did not run, or "
-        "the timer failed",
-        *r.samples, time_s);
-    r.time_median_s.reset();
 bool Runner::out_of_time() const {
   return settings_.hard_budget && device_.now_s() - started_s_ >= settings_.budget_s;
 }
@@ -501,11 +501,24 @@ void Runner::sustain(std::vector<Row>& rows) {
   std::move(added.begin(), added.end(), std::back_inserter(rows));
 }
 
+void Runner::judge(Row& row, const Row* companion) {
+  Record& r = row.record;
+  if (!row.runs()) return;
+  set_statistics(r, *row.series);
+  set_telemetry(r, *row.series);
+  const double time_s = *r.time_median_s;
+  if (!(time_s > 0) || !std::isfinite(time_s)) {
+    const std::string note = fmt::format(
+        "no valid time: the median of {} samples is {} s; the kernel did not run, or "
+        "the timer failed",
+        *r.samples, time_s);
+    r.time_median_s.reset();
     return row.end(Status::failed, note);
   }
   if (!(noise(*row.series) <= settings_.protocol.max_noise)) r.status = Status::noisy;
   row.add_note(settings_.note);
   row.add_note(trend(*row.series));
+  row.add_note(clock_contradiction(*row.series));
 
   const auto cost = roofline::cost(row.what);
   if (cost.flops.value > 0) r.achieved_flops_per_s = cost.flops.value / time_s;
@@ -547,6 +560,9 @@ void Runner::sustain(std::vector<Row>& rows) {
     r.mfu = *r.achieved_flops_per_s / peak->per_s;
     if (r.sm_clock_mhz && peak->clock_mhz) {
       r.mfu_at_measured_clock = *r.mfu * *peak->clock_mhz / *r.sm_clock_mhz;
+      if (*r.mfu_at_measured_clock > 1) {
+        row.add_note("mfu_at_measured_clock is above 1: the clock is not that of these samples");
+      }
     }
   }
 
@@ -619,11 +635,15 @@ void Runner::publish(Row& row, bool measures_roof) {
   if (is_of_run(row.record) && (measures_roof || row.level == Level::cache)) add_roof(row);
 }
 
+/// Whether its inputs are those of the run, and not others beside them, which may flatter it.
+bool Runner::is_of_run(const Record& r) const { return r.data == name(settings_.data.front()); }
+
 void Runner::write_gemm_roofs() {
   std::vector<Roof> best;
   for (const Record& r : records_) {
     const bool measured = r.status == Status::ok || r.status == Status::noisy;
     if (r.what.op != Op::gemm || !measured || pipe(r.what) != Pipe::matrix) continue;
+    if (!is_of_run(r)) continue;
     const roofline::Dtype dtype =
         r.what.compute == roofline::Dtype::tf32 ? roofline::Dtype::tf32 : r.what.a;
     const Roof roof{
@@ -635,21 +655,21 @@ void Runner::write_gemm_roofs() {
         .clock_mhz = r.sm_clock_mhz,
         .source = fmt::format("best GEMM of this run: {} {}", name(r.what), r.implementation)};
     const auto same = std::find_if(best.begin(), best.end(),
-/// Whether its inputs are those of the run, and not others beside them, which may flatter it.
-bool Runner::is_of_run(const Record& r) const { return r.data == name(settings_.data.front()); }
-
                                    [&](const Roof& other) { return other.dtype == dtype; });
     if (same == best.end()) {
       best.push_back(roof);
     } else if (same->per_s < roof.per_s) {
       *same = roof;
-    if (!is_of_run(r)) continue;
     }
   }
   for (const Roof& r : best) {
     roofs_.push_back(r);
     folder_.write(r);
   }
+}
+
+std::span<const kernels::InputKind> data_of(const Group& group, const Settings& settings) {
+  return group.data.empty() ? settings.data : group.data;
 }
 
 std::optional<Case> roof_companion(const Case& c) {
@@ -668,10 +688,6 @@ std::optional<Case> roof_companion(const Case& c) {
 std::optional<std::string> faster_than_light(const Record& r, const Roof* memory_limit,
                                              const Roof* compute_limit) {
   constexpr double kMargin = 1.02;
-std::span<const kernels::InputKind> data_of(const Group& group, const Settings& settings) {
-  return group.data.empty() ? settings.data : group.data;
-}
-
   if (memory_limit != nullptr && r.achieved_bytes_per_s &&
       *r.achieved_bytes_per_s > kMargin * memory_limit->per_s) {
     return fmt::format(

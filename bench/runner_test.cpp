@@ -209,6 +209,56 @@ TEST_F(RunnerTest, ThrottledSamplesAreCountedAndKept) {
   EXPECT_NEAR(*r.mfu_at_measured_clock / *r.mfu, 2, 1e-9);
 }
 
+TEST_F(RunnerTest, ReadingsOfTheClockThatContradictEachOtherAreNoted) {
+  device_.says = {.sm_clock_mhz = 1700, .momentary_sm_clock_mhz = 1755};
+  EXPECT_EQ(run_one(kRelu).note, "") << "3 %";
+  device_.says.sm_clock_mhz = 1410;
+  const Record r = run_one(kRelu);
+  EXPECT_EQ(r.note,
+            "the SM clock is 1410 MHz by stamps in these runs, 1755 MHz by NVML after them");
+  EXPECT_EQ(r.status, Status::ok);
+  EXPECT_EQ(r.sm_clock_mhz, 1410);
+}
+
+TEST_F(RunnerTest, AClockThatTheWorkBeliesIsNoted) {
+  // 67 TFLOP/s at 1980 MHz, but 990 were read: twice what that clock allows.
+  const Case fma = make_case(Op::fma, Dtype::fp32, 4096, 4096, 1);
+  device_.time_s = [&](int) { return cost(fma).flops.value / 66e12; };
+  device_.says = {.sm_clock_mhz = 990};
+  const Record r = run_one(fma);
+  EXPECT_NE(r.note.find("mfu_at_measured_clock is above 1"), std::string::npos) << r.note;
+}
+
+TEST_F(RunnerTest, SustainedEachRowIsMeasuredOnceMoreWithoutPause) {
+  Settings settings;
+  settings.sustained = true;
+  device_.time_s = [&](int) { return device_.now_s() < 0.1 ? 1e-3 : 1.1e-3; };  // heat
+  Runner runner(device_, folder_, settings, interrupted_);
+  const auto rows = runner.run({"relu", {kRelu, kCopy}}, 0);
+  ASSERT_EQ(rows.size(), 4U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Record &burst = rows[i], &sustained = rows[i + 2];
+    EXPECT_EQ(sustained.variant, burst.variant + "-sustained");
+    EXPECT_EQ(sustained.what, burst.what);
+    EXPECT_EQ(sustained.status, Status::ok);
+    EXPECT_GE(*sustained.time_mean_s * static_cast<double>(*sustained.samples), 2);
+    EXPECT_NEAR(*sustained.time_median_s, 1.1e-3, 1e-9);
+    EXPECT_EQ(sustained.note, "sustained: 1.1000 of the time in turns");
+    EXPECT_NEAR(*burst.time_median_s, 1e-3, 1e-9);
+  }
+}
+
+TEST_F(RunnerTest, WithoutTimeNothingIsSustained) {
+  Settings settings;
+  settings.sustained = settings.hard_budget = true;
+  settings.budget_s = 0.01;
+  Runner runner(device_, folder_, settings, interrupted_);
+  const auto rows = runner.run({"relu", {kRelu}}, 0);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].status, Status::ok);
+  EXPECT_EQ(rows[1].status, Status::skipped);
+}
+
 TEST_F(RunnerTest, WithoutTelemetryTheCellsAreEmpty) {
   const Record r = run_one(kRelu);
   EXPECT_FALSE(r.sm_clock_mhz);
@@ -230,6 +280,32 @@ TEST_F(RunnerTest, AUsedUpBudgetSkips) {
   Runner runner(device_, folder_, settings, interrupted_);
   EXPECT_NE(runner.run({"relu", {kRelu}}, 1).at(0).status, Status::skipped);
   EXPECT_EQ(runner.run({"copy", {kCopy}}, 0).at(0).status, Status::skipped);
+}
+
+TEST_F(RunnerTest, EachKindOfInputsHasARowInTheGroup) {
+  Settings settings;
+  settings.data = {kernels::InputKind::normal, kernels::InputKind::zeros};
+  Runner runner(device_, folder_, settings, interrupted_);
+  const auto data = [&](const Group& group) {
+    std::vector<std::string> kinds;
+    for (const Record& r : runner.run(group, 0)) kinds.push_back(r.data + " " + r.cache);
+    return kinds;
+  };
+  EXPECT_EQ(data({"relu", {kRelu}}), (std::vector<std::string>{"normal cold", "zeros cold"}));
+  EXPECT_EQ(data({"relu", {kRelu}, false, {kernels::InputKind::ones}}),
+            std::vector<std::string>{"ones cold"})
+      << "the group's own kinds come first";
+}
+
+TEST_F(RunnerTest, OnlyTheRunsOwnInputsMeasureARoof) {
+  const auto measured = [&] {
+    return std::count_if(runner_.roofs().begin(), runner_.roofs().end(),
+                         [](const roofline::Roof& r) { return r.kind == Kind::measured; });
+  };
+  runner_.run({"copy", {kCopy}, true, {kernels::InputKind::zeros}}, 0);
+  EXPECT_EQ(measured(), 0) << "zeros draw less power";
+  runner_.run({"copy", {kCopy}, true}, 0);
+  EXPECT_EQ(measured(), 1);
 }
 
 TEST_F(RunnerTest, AMigSliceHasNoSheetAndNoMfu) {
@@ -282,32 +358,6 @@ class PlantedDevice : public FakeDevice {
                [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
                  launch_planted("relu", o, p, q);
                }},
-TEST_F(RunnerTest, EachKindOfInputsHasARowInTheGroup) {
-  Settings settings;
-  settings.data = {kernels::InputKind::normal, kernels::InputKind::zeros};
-  Runner runner(device_, folder_, settings, interrupted_);
-  const auto data = [&](const Group& group) {
-    std::vector<std::string> kinds;
-    for (const Record& r : runner.run(group, 0)) kinds.push_back(r.data + " " + r.cache);
-    return kinds;
-  };
-  EXPECT_EQ(data({"relu", {kRelu}}), (std::vector<std::string>{"normal cold", "zeros cold"}));
-  EXPECT_EQ(data({"relu", {kRelu}, false, {kernels::InputKind::ones}}),
-            std::vector<std::string>{"ones cold"})
-      << "the group's own kinds come first";
-}
-
-TEST_F(RunnerTest, OnlyTheRunsOwnInputsMeasureARoof) {
-  const auto measured = [&] {
-    return std::count_if(runner_.roofs().begin(), runner_.roofs().end(),
-                         [](const roofline::Roof& r) { return r.kind == Kind::measured; });
-  };
-  runner_.run({"copy", {kCopy}, true, {kernels::InputKind::zeros}}, 0);
-  EXPECT_EQ(measured(), 0) << "zeros draw less power";
-  runner_.run({"copy", {kCopy}, true}, 0);
-  EXPECT_EQ(measured(), 1);
-}
-
               {"copy", "fp32", copy_policies_, &no_workspace,
                [](const kernels::Operands& o, const kernels::Policy& p, const kernels::Queue& q) {
                  launch_planted("copy", o, p, q);
