@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <map>
 #include <utility>
 
@@ -412,8 +411,6 @@ class CudaDevice : public Device {
 }  // namespace
 
 std::optional<std::string> why_not_cuda() {
-  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (visible != nullptr && *visible == '\0') return "CUDA_VISIBLE_DEVICES is empty";
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   (void)cudaGetLastError();

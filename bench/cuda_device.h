@@ -9,9 +9,8 @@
 
 namespace bench {
 
-/// Why `auto` measures the cpu: no CUDA in this build, no NVIDIA driver, or no GPU made visible.
-/// Nothing where a driver is there, whether its GPUs work or not: a broken node must not pass as a
-/// slow one.
+/// Why `auto` measures the cpu: there is no NVIDIA driver. Nothing where one is, whether its GPUs
+/// work or not, and this build has CUDA or not: a broken node must not pass as a slow one.
 std::optional<std::string> why_not_cuda();
 
 }  // namespace bench

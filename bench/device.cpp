@@ -29,7 +29,9 @@ void Device::copy(void* to, const void* from, std::size_t bytes) { std::memcpy(t
 std::unique_ptr<Device> make_device(const std::string& choice, std::string& notice) {
   if (choice == "cpu") return make_cpu_device();
   if (choice == "auto") {
-    if (const auto reason = why_not_cuda()) {
+    const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    const bool hidden = visible != nullptr && *visible == '\0';
+    if (const auto reason = hidden ? "CUDA_VISIBLE_DEVICES is empty" : why_not_cuda()) {
       notice = *reason + ": measuring the cpu";
       return make_cpu_device();
     }

@@ -82,6 +82,27 @@ TEST_F(Bench, SaysInOneLineWhatIsWrongAndLeavesNothingBehind) {
   }
 }
 
+#ifndef ROOFLINE_HAS_CUDA
+TEST_F(Bench, WithADriverABuildWithoutCudaMeasuresNoCpuUnasked) {
+  const auto on = [&](const std::string& driver, const std::string& more) {
+    return shell("LD_LIBRARY_PATH='" + driver + "' bench --dry-run --op=relu " + more + " 2>&1");
+  };
+  const ShellResult r = on(FAKE_DRIVER_NO_DEVICE, "");
+  EXPECT_EQ(r.code, 3) << r.text;
+  EXPECT_NE(r.text.find("this build has no CUDA"), std::string::npos) << r.text;
+  EXPECT_NE(r.text.find("--device=cpu"), std::string::npos) << r.text;
+  EXPECT_EQ(on(FAKE_DRIVER_NO_DEVICE, "--device=cpu").code, 0);
+  const ShellResult stub = on(FAKE_DRIVER_STUB_LIBRARY, "");
+  EXPECT_EQ(stub.code, 0) << stub.text;
+  EXPECT_NE(stub.text.find("no NVIDIA driver, and no CUDA in this build: measuring the cpu"),
+            std::string::npos)
+      << stub.text;
+  const ShellResult hidden = shell("CUDA_VISIBLE_DEVICES= LD_LIBRARY_PATH='" FAKE_DRIVER_NO_DEVICE
+                                   "' bench --dry-run --op=relu 2>&1");
+  EXPECT_EQ(hidden.code, 0) << hidden.text;
+}
+#endif
+
 TEST_F(Bench, HelpListAndDryRunMeasureNothing) {
   EXPECT_EQ(shell("bench --help").code, 0);
   const ShellResult list = shell("bench --device=cpu --benchmark_list_tests 2>&1");
