@@ -1,4 +1,5 @@
 // The CPU as a device: memory, OpenMP loops, the steady clock.
+#include <dlfcn.h>
 #include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <string_view>
 
 #include "bench/device.h"
+#include "bench/onednn_gemm.h"
 
 namespace bench {
 namespace {
@@ -34,6 +36,12 @@ std::string value_in(const char* path, const std::string& key) {
 std::string processor_name() {
   const std::string name = value_in("/proc/cpuinfo", "model name");
   return name.empty() ? "cpu" : name;  // aarch64 kernels print no name
+}
+
+/// The file that holds a function, as the dynamic linker found it.
+std::string library_of(const char* function) {
+  Dl_info info{};
+  return dladdr(dlsym(RTLD_DEFAULT, function), &info) != 0 ? info.dli_fname : "unknown";
 }
 
 double last_level_cache_bytes() {
@@ -132,8 +140,15 @@ class CpuDevice : public Device {
   std::map<std::string, std::string> environment() override {
     constexpr std::string_view kBindings[] = {"false", "true", "primary", "close", "spread"};
     const auto binding = static_cast<std::size_t>(omp_get_proc_bind());
-    return {
-        {"threads_bound", std::string(binding < std::size(kBindings) ? kBindings[binding] : "")}};
+    std::map<std::string, std::string> all = {
+        {"threads_bound", std::string(binding < std::size(kBindings) ? kBindings[binding] : "")},
+        {"openmp", std::to_string(_OPENMP)},
+        {"openmp_path", library_of("omp_get_max_threads")}};
+#ifdef ROOFLINE_HAS_ONEDNN
+    all["onednn"] = onednn_version();
+    all["onednn_path"] = library_of("dnnl_version");
+#endif
+    return all;
   }
 
   double now_s() const override {

@@ -25,9 +25,10 @@ using nlohmann::json;
 using roofline::Dtype;
 
 /// Variables that change what is measured, or where.
-constexpr std::string_view kPrefixes[] = {"CUDA_", "CUBLAS",      "NVIDIA_", "OMP_",      "GOMP_",
-                                          "KMP_",  "DNNL_",       "ONEDNN_", "SLURM_JOB", "LD_",
-                                          "NSYS_", "NV_COMPUTE_", "NV_TPS_"};
+constexpr std::string_view kPrefixes[] = {"CUDA_",    "CUBLAS", "NVIDIA_",        "OMP_",
+                                          "GOMP_",    "KMP_",   "DNNL_",          "ONEDNN_",
+                                          "OPENBLAS", "MKL_",   "GLIBC_TUNABLES", "SLURM_JOB",
+                                          "LD_",      "NSYS_",  "NV_COMPUTE_",    "NV_TPS_"};
 
 /// Variables that Nsight Systems and Nsight Compute give to what they watch. (NV_ alone is no sign:
 /// CUDA's container images set NV_CUDA_LIB_VERSION and more.)

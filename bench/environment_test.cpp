@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "bench/fake_device.h"
 
@@ -39,6 +41,16 @@ TEST(Environment, HasTheVariablesThatChangeAMeasurement) {
   setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
   EXPECT_EQ(environment(device, "", "", "")["variables"]["NVIDIA_TF32_OVERRIDE"], "0");
   unsetenv("NVIDIA_TF32_OVERRIDE");
+}
+
+TEST(Environment, NamesTheLibrariesOfACpu) {
+  const std::unique_ptr<Device> device = make_cpu_device();
+  const nlohmann::json e = environment(*device, "", "", "")["device"];
+  EXPECT_GE(std::stoi(e["openmp"].get<std::string>()), 201511) << "4.5 is of November 2015";
+  EXPECT_NE(e["openmp_path"].get<std::string>().find("omp"), std::string::npos) << e;
+#ifdef ROOFLINE_HAS_ONEDNN
+  EXPECT_NE(e["onednn"].get<std::string>().find('.'), std::string::npos) << e;
+#endif
 }
 
 struct Variable {

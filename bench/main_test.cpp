@@ -170,6 +170,32 @@ TEST_F(Bench, AReaderThatStopsEarlyLosesNothing) {
   EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U);
 }
 
+TEST_F(Bench, AFullDiskEndsTheRunAndLeavesWholeRows) {
+  // 16 KiB a file (8 where a block is 512 bytes): room for the environment, not for 30 rows.
+  const ShellResult r = shell(
+      "trap '' XFSZ; ulimit -f 16; export OMP_NUM_THREADS=1; bench --device=cpu "
+      "--op=relu,gelu,dot --shape=4096 --cache=both --max-noise=100 "
+      "--benchmark_filter='relu|gelu|dot' --out=run 2>&1");
+  EXPECT_EQ(r.code, 1) << r.text;
+  EXPECT_NE(r.text.find("roofline_bench: run/"), std::string::npos) << r.text;
+  EXPECT_NE(r.text.find(".csv: "), std::string::npos) << r.text;
+  EXPECT_GE(roofline::read_run(root_ / "run").records.size(), 1U);
+}
+
+TEST_F(Bench, WritesTheSameNumbersWhereTheCommaIsDecimal) {
+  const ShellResult r =
+      shell(std::string("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8 >/dev/null 2>&1 || exit 77; "
+                        "export LOCPATH=$PWD LC_ALL=de_DE.UTF-8; bench") +
+            kSmall + "--out=run 2>&1");
+  if (r.code == 77) GTEST_SKIP() << "no de_DE.UTF-8: localedef or its sources are missing";
+  EXPECT_EQ(r.code, 0) << r.text;
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  EXPECT_GT(run.records.at(0).time_median_s, 0);
+  EXPECT_EQ(run.records[0].flops, 4096);
+  EXPECT_FALSE(
+      nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json")).empty());
+}
+
 TEST_F(Bench, InterruptedItSavesWhatWasMeasured) {
   // Sizes that take a while, so that the signal comes between the third row and the last.
   const ShellResult r = shell(

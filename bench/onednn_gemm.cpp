@@ -1,4 +1,6 @@
 // GEMMs of oneDNN on the cpu: what the cpu backend measures its matrix products with.
+#include "bench/onednn_gemm.h"
+
 #include <fmt/format.h>
 
 #include <memory>
@@ -99,5 +101,10 @@ Work prepare(const Case& c, const std::string& /*variant*/, const Operands& oper
 }  // namespace
 
 const Implementation kOneDnn{"onednn", "cpu", &offers, &refuses, &variants, &prepare};
+
+std::string onednn_version() {
+  const dnnl_version_t& version = *dnnl_version();
+  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+}
 
 }  // namespace bench

@@ -178,6 +178,33 @@ TEST_F(RunnerTest, ALostDeviceEndsTheRunAndItsRowsAreSaved) {
   }
 }
 
+TEST_F(RunnerTest, WhatWasMeasuredBeforeTheDeviceWasLostStays) {
+  const auto run_row = [&] { return run_one(kRelu); };
+  EXPECT_EQ(run_row().status, Status::ok);
+  EXPECT_EQ(run_row().status, Status::ok);
+  device_.time_s = [](int) -> double { throw DeviceLost("an illegal memory access"); };
+  EXPECT_THROW(run_row(), DeviceLost);
+  const roofline::Run saved = roofline::read_run(folder_.path());
+  ASSERT_EQ(saved.records.size(), 3U);
+  EXPECT_EQ(saved.records[1].status, Status::ok);
+  EXPECT_TRUE(saved.records[1].time_median_s);
+  EXPECT_EQ(saved.records[2].status, Status::failed);
+  EXPECT_EQ(saved.records[2].note, "an illegal memory access");
+}
+
+TEST_F(RunnerTest, AnOddDeviceNameStaysOneLineOfTheFile) {
+  roofline::DeviceFacts odd = h100();
+  odd.name = std::string("5\" card, \"X\"\n\0\xc3\xa9 ", 17);
+  FakeDevice device(odd);
+  Runner runner(device, folder_, {}, interrupted_);
+  runner.run({"relu", {kRelu}}, 0);
+  const std::string file = roofline::read_file(folder_.path() / "measurements.csv");
+  EXPECT_EQ(std::count(file.begin(), file.end(), '\n'), 2) << "header and row";
+  EXPECT_EQ(file.find('\0'), std::string::npos);
+  const roofline::Run saved = roofline::read_run(folder_.path());
+  EXPECT_EQ(saved.records.at(0).device, "5\" card, \"X\"  \xc3\xa9 ");
+}
+
 TEST_F(RunnerTest, ADeviceLostBeforeTheFirstLaunchHasItsRowsToo) {
   device_.lost = true;
   EXPECT_THROW(run({kRelu, kCopy}), DeviceLost);
@@ -257,6 +284,16 @@ TEST_F(RunnerTest, WithoutTimeNothingIsSustained) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].status, Status::ok);
   EXPECT_EQ(rows[1].status, Status::skipped);
+}
+
+TEST_F(RunnerTest, AClockThatDriftsIsInTheNoteOfTheRowItSlows) {
+  device_.time_s = [&](int i) {
+    device_.says.sm_clock_mhz = 1980 - i;
+    return 1e-3 * 1980 / (1980 - i);
+  };
+  const Record r = run_one(kRelu);
+  EXPECT_NE(r.note.find("slowed down by"), std::string::npos) << r.note;
+  EXPECT_NE(r.note.find("(SM clock 19"), std::string::npos) << r.note;
 }
 
 TEST_F(RunnerTest, WithoutTelemetryTheCellsAreEmpty) {
