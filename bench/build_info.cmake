@@ -11,6 +11,9 @@ else()
     string(APPEND commit "-dirty")
   endif()
 endif()
+foreach(value FLAGS CUDA_FLAGS CUDA_COMPILER)  # which are put together with blanks
+  string(STRIP "${${value}}" ${value})
+endforeach()
 file(CONFIGURE OUTPUT "${OUT}" CONTENT [[
 #pragma once
 namespace bench {
@@ -18,6 +21,8 @@ inline constexpr const char* kCommit = "@commit@";
 inline constexpr const char* kCompiler = "@COMPILER@";
 inline constexpr const char* kFlags = "@FLAGS@";
 inline constexpr const char* kBuildType = "@BUILD_TYPE@";
+inline constexpr const char* kCudaCompiler = "@CUDA_COMPILER@";  // these empty without CUDA
+inline constexpr const char* kCudaFlags = "@CUDA_FLAGS@";
 inline constexpr const char* kCudaArchitectures = "@CUDA_ARCHITECTURES@";
 }  // namespace bench
 ]] @ONLY)

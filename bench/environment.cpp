@@ -176,6 +176,8 @@ json environment(Device& device, const std::string& run_id, const std::string& c
             {"compiler", kCompiler},
             {"flags", kFlags},
             {"build_type", kBuildType},
+            {"cuda_compiler", kCudaCompiler},
+            {"cuda_flags", kCudaFlags},
             {"cuda_architectures", kCudaArchitectures}}},
           {"variables", relevant_variables()}};
 }
