@@ -71,10 +71,17 @@ struct DtypeTraits<__nv_bfloat16> {
   }
 };
 
-/// Both FP8 types: four lanes, converted in pairs.
-template <typename Four>
+/// Both FP8 types: four lanes, converted in pairs. All their values are fp16 values too, to which
+/// and from which the hardware converts two at once.
+template <typename Four, __nv_fp8_interpretation_t kFormat>
 struct Fp8Traits {
   using GemvOutput = __nv_bfloat16;
+  __host__ __device__ static __half2 unpack_half2(std::uint16_t pair) {
+    return same_bits<__half2>(__nv_cvt_fp8x2_to_halfraw2(pair, kFormat));
+  }
+  __host__ __device__ static std::uint16_t pack_half2(__half2 pair) {
+    return __nv_cvt_halfraw2_to_fp8x2(same_bits<__half2_raw>(pair), __NV_SATFINITE, kFormat);
+  }
   __host__ __device__ static Floats<4> unpack(Word w) {
     const auto f = static_cast<float4>(same_bits<Four>(w));
     return {{f.x, f.y, f.z, f.w}};
@@ -85,13 +92,13 @@ struct Fp8Traits {
 };
 
 template <>
-struct DtypeTraits<__nv_fp8_e4m3> : Fp8Traits<__nv_fp8x4_e4m3> {
+struct DtypeTraits<__nv_fp8_e4m3> : Fp8Traits<__nv_fp8x4_e4m3, __NV_E4M3> {
   static constexpr const char* kName = "fp8_e4m3";
   static constexpr Word kLargest = 0x7e;
 };
 
 template <>
-struct DtypeTraits<__nv_fp8_e5m2> : Fp8Traits<__nv_fp8x4_e5m2> {
+struct DtypeTraits<__nv_fp8_e5m2> : Fp8Traits<__nv_fp8x4_e5m2, __NV_E5M2> {
   static constexpr const char* kName = "fp8_e5m2";
   static constexpr Word kLargest = 0x7c;
 };

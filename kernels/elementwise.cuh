@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/dtype.cuh"
+#include "kernels/ptx.cuh"
 #include "kernels/tiles.cuh"
 
 namespace kernels {
@@ -46,6 +47,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
     Word x[4 * kCount] = {}, y[4 * kCount] = {};
     if constexpr (Op::kInputs >= 1) load(a, first, x);
     if constexpr (Op::kInputs == 2) load(b, first, y);
+    if constexpr (Op::kInputs == 1) finish_issuing_loads();  // with two, ptxas does; and spills
     apply(op, x, y);
     store(x, out, first);
   });

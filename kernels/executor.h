@@ -22,6 +22,9 @@ struct Executor {
   void (*copy)(void* to, const void* from, std::size_t bytes);  // either way; waits for all before
   /// Each has the threads of a block run in another order from then on; none on a real GPU.
   std::vector<void (*)()> orders;
+  /// Each has the approximations of the hardware err by their documented bound from then on, up or
+  /// down, the last not at all; none on a real GPU, which errs as it does.
+  std::vector<void (*)()> errors;
 };
 
 std::vector<Executor> executors();

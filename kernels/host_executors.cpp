@@ -6,6 +6,7 @@
 #include "kernels/executor.h"
 #ifdef KERNELS_TEST_FIBERS
 #include "kernels/fibers/fibers.h"
+#include "kernels/ptx.cuh"
 #endif
 
 namespace kernels {
@@ -29,7 +30,7 @@ std::vector<Executor> executors() {
   std::vector<Executor> all;
 #ifdef KERNELS_TEST_CPU
   for (const cpu::Loops* loops : cpu::usable_loops()) {
-    all.push_back({loops->level, loops->table, loops->fill, {nullptr, 2}, allocate, copy, {}});
+    all.push_back({loops->level, loops->table, loops->fill, {nullptr, 2}, allocate, copy, {}, {}});
   }
 #endif
 #ifdef KERNELS_TEST_FIBERS
@@ -41,7 +42,9 @@ std::vector<Executor> executors() {
                  copy,
                  {[] { fibers::set_order(fibers::Order::reverse); },
                   [] { fibers::set_order(fibers::Order::shuffled); },
-                  [] { fibers::set_order(fibers::Order::forward); }}});
+                  [] { fibers::set_order(fibers::Order::forward); }},
+                 {[] { host_tanh_error = kTanhPackedError; },
+                  [] { host_tanh_error = -kTanhPackedError; }, [] { host_tanh_error = 0.0F; }}});
 #endif
   return all;
 }

@@ -189,11 +189,12 @@ const Elementwise kElementwise[] = {
     {"triad", [](double a, double b) { return a + 3.0 * b; },
      [](Dtype, double, double b, double unit) { return unit + std::fabs(3.0 * b) * 0x1p-24; }},
     // e^-2u errs by the six roundings of its argument, each 2^-24 of |2 u|, and by some of its own;
-    // where it overflows, the result is 0. In FP8 tanh.approx is good to 2^-11, of which 0.5 |x|
-    // is left.
+    // where it overflows, the result is 0. In FP8, of what tanh.approx errs, 2^-10.987, 0.5 |x| is
+    // left; the rounding of the result to fp16 is 2^-11 of it, those before it less. All values of
+    // both formats come to 0.89 of the bound.
     {"gelu", [](double a, double) { return gelu(a); },
      [](Dtype t, double a, double, double unit) {
-       if (is_fp8(t)) return unit + std::fabs(a) * 0x1p-12;
+       if (is_fp8(t)) return std::fabs(a) * 0x1p-10;
        const double u = std::min(std::fabs(0.8 * a + 0.036 * a * a * a), 100.0);
        return (4.0 + 6.0 * u) * unit + 0x1p-120 * std::min(std::fabs(a), 1.0);
      }},
@@ -358,6 +359,16 @@ TEST_P(KernelTest, IsRightForEveryInputOfItsDtype) {
     auto reversed = all_codes(dtype_);
     std::reverse(reversed.begin(), reversed.end());
     check_elementwise(row, kernel_.policies[0], all_codes(dtype_), reversed);
+  }
+}
+
+TEST_P(KernelTest, IsRightAtTheMostThatTheHardwareMayErr) {
+  for (const Elementwise& row : kElementwise) {
+    if (row.op != op_) continue;
+    for (const auto set_error : on_.errors) {
+      set_error();
+      check_elementwise(row, kernel_.policies[0], all_codes(dtype_), all_codes(dtype_));
+    }
   }
 }
 
