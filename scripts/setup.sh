@@ -177,4 +177,10 @@ if [[ -z $nvcc_version ]] && $tests && ! has '<cuda_fp8.h>'; then
   pip_install "the CUDA headers" 'cuda-toolkit[cudart,crt,cccl]==13.0.*' ||
     say "the CUDA headers are missing: no kernel tests"
 fi
+if [[ -n $nvcc_version ]] && $tests && ! command -v cuobjdump "${CUDACXX%/*}/cuobjdump" \
+  .venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump >/dev/null; then
+  # There is none of 13.0; a newer one reads older code. It calls the nvdisasm beside it.
+  pip_install "cuobjdump" 'nvidia-cuda-cuobjdump==13.2.*' 'nvidia-cuda-nvdisasm==13.2.*' ||
+    say "cuobjdump is missing: no test of the kernels' machine code"
+fi
 say "ready"

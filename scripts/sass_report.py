@@ -1,0 +1,328 @@
+"""Reads the machine code of the kernels and holds it against a budget; no GPU needed.
+
+For each kernel, type and number of vectors in flight (of one architecture): what the steady loop
+issues for an element, whether it moves 16 bytes an access with all loads before their first use,
+registers, local memory, and the bandwidth at which issuing instructions, not memory, is the limit.
+
+exit codes: 0 within budget, 1 over it, 2 wrong usage, 3 no cuobjdump or no such code
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# What an SM of compute capability 9.0 does a clock, in thread instructions: 4 warps issue; MUFU has
+# 16 lanes (CUDA C++ Programming Guide, throughput of native arithmetic instructions).
+ISSUED_PER_CLOCK = 128
+MUFU_PER_CLOCK = 16
+SMS = 132  # of H100 SXM and H200 SXM alike
+CLOCK_HZ = 1.755e9  # what they hold under load; their memory, by data sheet:
+MEMORY_BYTES_PER_S = {"H100 SXM": 3.35e12, "H200 SXM": 4.8e12}
+MAX_REGISTERS = 64  # 65536 for the 2 blocks of 512 threads that __launch_bounds__ promises
+
+SIZES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8_e4m3": 1, "fp8_e5m2": 1, "bytes": 1}
+TYPES = {
+    "float": "fp32",
+    "__half": "fp16",
+    "__nv_bfloat16": "bf16",
+    "__nv_fp8_e4m3": "fp8_e4m3",
+    "__nv_fp8_e5m2": "fp8_e5m2",
+}
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The most instructions for an element (a multiply-add of dot and gemv), from `vectors` on."""
+
+    op: str
+    size: int  # bytes of an element
+    total: float
+    mufu: float = 0.0
+    convert: float = 0.0
+    vectors: int = 1
+
+
+# At 93 % of an H200's 4.8 TB/s and 1.755 GHz an SM can issue 13.3 instructions for an element of
+# one byte read and written, 26.6 for two bytes, 53 for four. Only erf needs more, in FP8 on an H100
+# too: one reason for the tanh form as the default.
+BUDGETS = [
+    Budget("relu", 4, 13),
+    Budget("relu", 2, 6),
+    Budget("relu", 1, 3),
+    Budget("gelu", 4, 13, mufu=2),
+    Budget("gelu", 2, 12, mufu=2, convert=1.5),
+    Budget("gelu", 1, 7, mufu=1, convert=1),
+    Budget("gelu_erf", 4, 30, mufu=1),
+    Budget("gelu_erf", 2, 30, mufu=1, convert=1.5),
+    Budget("gelu_erf", 1, 30, mufu=1, convert=2),
+    Budget("copy", 1, 1.5),
+    Budget("read", 1, 1.5),
+    Budget("write", 4, 5),
+    Budget("write", 2, 3, convert=0.25),
+    Budget("write", 1, 1.5, convert=0.25),
+    Budget("triad", 4, 8),
+    Budget("triad", 2, 8, convert=2.5),
+    Budget("triad", 1, 7, convert=3.5),
+    Budget("dot", 4, 7),
+    Budget("dot", 2, 7, convert=2),
+    Budget("dot", 1, 6, convert=3),
+    Budget("gemv", 4, 5),
+    Budget("gemv", 2, 6, convert=2),
+    Budget("gemv", 1, 6, convert=3),
+    Budget("gemv", 1, 4, convert=2, vectors=4),
+]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    address: int
+    opcode: str  # "LDG.E.128"
+    operands: str
+
+    @property
+    def name(self) -> str:
+        return self.opcode.split(".")[0]
+
+    @property
+    def is_wide(self) -> bool:
+        return ".128" in self.opcode
+
+    @property
+    def converts(self) -> bool:
+        """Between floating-point formats; bf16 becomes fp32 by a shift, which does not count."""
+        return self.name in ("F2F", "F2FP", "F2I", "I2F") or self.opcode.startswith("HADD2.F32")
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str  # demangled
+    registers: int
+    instructions: list[Instruction]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    op: str
+    dtype: str
+    vectors: int
+    inputs: int  # arrays read
+    outputs: int  # arrays written
+    function: Function
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the steady loop of a kernel does for an element."""
+
+    kernel: Kernel
+    loads: int
+    loads_before_use: int
+    narrow: int  # accesses of less than 16 bytes
+    local: int  # of the whole kernel
+    total: float
+    mufu: float
+    convert: float
+
+    def bytes_per_s(self) -> float:
+        """Where the SMs could not issue more, or the MUFUs do no more."""
+        k = self.kernel
+        arrays = 1 if k.op == "gemv" else k.inputs + k.outputs  # x of a gemv stays in caches
+        clocks = max(self.total / ISSUED_PER_CLOCK, self.mufu / MUFU_PER_CLOCK)
+        return SMS * CLOCK_HZ * arrays * SIZES[k.dtype] / clocks
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+def parse_functions(sass: str, usage: str) -> list[Function]:
+    """Of `cuobjdump -sass` and `cuobjdump -res-usage`, both with names demangled."""
+    registers = {
+        name: int(count) for name, count in re.findall(r"Function (.+):\s+REG:(\d+)", usage)
+    }
+    functions = []
+    for part in re.split(r"\n\s*Function : ", sass)[1:]:
+        name, code = part.split("\n", 1)
+        found = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*) ?([^;]*);", code)
+        instructions = [Instruction(int(a, 16), o, rest.strip()) for a, o, rest in found]
+        functions.append(Function(name, registers[name], instructions))
+    return functions
+
+
+def kernel_of(function: Function) -> Kernel | None:
+    """None for kernels that measure no bandwidth: fill, empty, fma, the second step of a dot."""
+    match = re.match(r"void kernels::(elementwise|dot|gemv|read)_kernel<(.*)>\(", function.name)
+    if not match:
+        return None
+    family, arguments = match.groups()
+    vectors = int(re.findall(r"\d+", arguments)[-1])
+    found = re.search("|".join(TYPES), arguments)
+    dtype = TYPES[found[0]] if found else "bytes"
+    if family != "elementwise":
+        return Kernel(family, dtype, vectors, 1 if family == "read" else 2, 0, function)
+    functor = re.findall(r"\w+", arguments)[1]  # kernels::Relu<...>
+    op = "gelu_erf" if functor == "GeluErf" else functor.lower()
+    inputs = {"write": 0, "triad": 2}.get(op, 1)
+    return None if op == "fma" else Kernel(op, dtype, vectors, inputs, 1, function)
+
+
+# ---- the steady loop -----------------------------------------------------------------------------
+
+
+def steady_loop(instructions: list[Instruction]) -> list[Instruction]:
+    """The loop with the most 16-byte accesses, without the loops inside it: a whole tile, not the
+    ragged last one."""
+    ends: dict[int, int] = {}
+    last = max(n for n, i in enumerate(instructions) if i.name == "EXIT")
+    for i in instructions[:last]:  # behind it: what diverged warps jump to, and back
+        target = re.search(r"0x([0-9a-f]+)$", i.operands) if i.name == "BRA" else None
+        if target and int(target[1], 16) < i.address:
+            start = int(target[1], 16)
+            ends[start] = max(ends.get(start, 0), i.address)
+
+    def own(start: int, end: int) -> list[Instruction]:
+        inner = [
+            (s, e) for s, e in ends.items() if start <= s <= e <= end and (s, e) != (start, end)
+        ]
+        return [
+            i
+            for i in instructions
+            if start <= i.address <= end and not any(s <= i.address <= e for s, e in inner)
+        ]
+
+    bodies = [own(start, end) for start, end in ends.items()]
+    return max(bodies, key=lambda body: (sum(i.is_wide for i in body), len(body)), default=[])
+
+
+def loads_before_use(body: list[Instruction]) -> int:
+    """How many loads have been issued when the first instruction reads what one of them brings."""
+    pending: set[str] = set()
+    loads = 0
+    for i in body:
+        destination, _, sources = i.operands.partition(",")
+        if pending & set(re.findall(r"\bR\d+", i.operands if i.name == "STG" else sources)):
+            break
+        if i.name == "LDG":
+            loads += 1
+            first = int(destination.strip()[1:])
+            pending |= {f"R{first + k}" for k in range(4)}
+    return loads
+
+
+def measure(kernel: Kernel) -> Row:
+    body = steady_loop(kernel.function.instructions)
+    loads = [i for i in body if i.name == "LDG"]
+    stores = [i for i in body if i.name == "STG"]
+    lanes = 16 // SIZES[kernel.dtype]
+    if kernel.op == "gemv":
+        elements = len(loads) * lanes * kernel.vectors / (kernel.vectors + 1)
+    else:
+        elements = (len(loads) / kernel.inputs if kernel.inputs else len(stores)) * lanes
+    elements = elements or float("nan")
+    return Row(
+        kernel=kernel,
+        loads=len(loads),
+        loads_before_use=loads_before_use(body),
+        narrow=sum(not i.is_wide for i in loads + stores),
+        local=sum(i.name in ("LDL", "STL") for i in kernel.function.instructions),
+        total=len(body) / elements,
+        mufu=sum(i.name == "MUFU" for i in body) / elements,
+        convert=sum(i.converts for i in body) / elements,
+    )
+
+
+# ---- judging, printing ---------------------------------------------------------------------------
+
+
+def faults(row: Row) -> list[str]:
+    """What breaks a rule or the budget, with its numbers."""
+    k = row.kernel
+    found = []
+    if k.function.registers > MAX_REGISTERS:
+        found.append(f"{k.function.registers} registers, more than {MAX_REGISTERS}")
+    if row.local:
+        found.append(f"{row.local} accesses of local memory")
+    if row.narrow:
+        found.append(f"{row.narrow} accesses of less than 16 bytes in the loop")
+    if row.loads_before_use < row.loads:
+        found.append(f"{row.loads_before_use} of {row.loads} loads before their first use")
+    budgets = [b for b in BUDGETS if (b.op, b.size) == (k.op, SIZES[k.dtype])]
+    if not budgets:
+        found.append("no budget")
+    for budget in budgets:
+        if k.vectors < budget.vectors:
+            continue
+        for what in ("total", "mufu", "convert"):
+            spent, allowed = getattr(row, what), getattr(budget, what)
+            if not spent <= allowed:
+                found.append(f"{what} {spent:.2f} an element, budget {allowed:g}")
+    return found
+
+
+def table(rows: Sequence[Row]) -> str:
+    header = ["op", "dtype", "vectors", "registers", "loads", "early", "total", "MUFU", "convert"]
+    lines = [[*header, "TB/s", *MEMORY_BYTES_PER_S]]
+    for r in rows:
+        k = r.kernel
+        limit = r.bytes_per_s()
+        lines.append(
+            [
+                *(k.op, k.dtype, str(k.vectors), str(k.function.registers)),
+                *(str(r.loads), str(r.loads_before_use)),
+                *(f"{x:.2f}" for x in (r.total, r.mufu, r.convert)),
+                f"{limit / 1e12:.1f}",
+                *(f"{limit / memory:.1f} x" for memory in MEMORY_BYTES_PER_S.values()),
+            ]
+        )
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join(
+        "  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths)))
+        for line in lines
+    )
+
+
+def dump(cuobjdump: str, flag: str, arch: str, library: str) -> str:
+    command = [cuobjdump, "-arch", arch, flag, library]
+    mangled = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
+    return subprocess.run(
+        ["c++filt"], input=mangled, stdout=subprocess.PIPE, check=True
+    ).stdout.decode()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("library", help="libkernels_cuda.a of a build, an object or a cubin")
+    parser.add_argument("--check", action="store_true", help="name what is over budget, exit 1")
+    parser.add_argument("--arch", default="sm_90", help="whose code to read (default: sm_90)")
+    parser.add_argument("--cuobjdump", default="cuobjdump", help="the program (default: on PATH)")
+    arguments = parser.parse_args(argv)
+    try:
+        texts = [
+            dump(arguments.cuobjdump, flag, arguments.arch, arguments.library)
+            for flag in ("-sass", "-res-usage")
+        ]
+    except OSError as error:
+        print(f"sass_report: cannot run {error.filename}: scripts/setup.sh --tests installs it")
+        return 3
+    kernels = [k for f in parse_functions(*texts) if (k := kernel_of(f))]
+    if not kernels:
+        print(f"sass_report: {arguments.library} has no kernels for {arguments.arch}")
+        return 3
+    order = {name: i for i, name in enumerate(dict.fromkeys(b.op for b in BUDGETS))}
+    kernels.sort(key=lambda k: (order[k.op], [*SIZES].index(k.dtype), k.vectors))
+    rows = [measure(k) for k in kernels]
+    print(table(rows))
+    bad = [(r.kernel, fault) for r in rows for fault in faults(r)] if arguments.check else []
+    for k, fault in bad:
+        print(f"{k.op} {k.dtype}, {k.vectors} vectors: {fault}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

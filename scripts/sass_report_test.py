@@ -1,0 +1,83 @@
+"""Tests of sass_report.py on machine code of a few lines, in cuobjdump's words."""
+
+from __future__ import annotations
+
+import unittest
+
+from sass_report import Kernel, faults, kernel_of, measure, parse_functions
+
+NAME = "void kernels::elementwise_kernel<kernels::Relu<float>, 2>(void const*, long)"
+# A ragged loop of one load inside the loop of whole tiles, as the kernels have it; behind EXIT what
+# a diverged warp jumps to. 2 loads of 4 elements, 12 instructions.
+CODE = """
+        /*0000*/                   S2R R0, SR_TID.X ;     /* 0x00000a00ff017b82 */
+        /*0010*/              @!P0 BRA 0x60 ;             /* 0x00000a00ff017b82 */
+        /*0020*/                   LDG.E.128 R4, desc[UR6][R2.64] ;
+        /*0030*/                   FMNMX R4, R4, RZ, !PT ;
+        /*0040*/                   STG.E.128 desc[UR6][R2.64], R4 ;
+        /*0050*/               @P1 BRA 0x20 ;
+        /*0060*/                   LDG.E.128 R4, desc[UR6][R2.64] ;
+        /*0070*/                   LDG.E.128 R8, desc[UR6][R2.64+0x10] ;
+        /*0080*/                   FMNMX R4, R4, RZ, !PT ;
+        /*0090*/                   MUFU.TANH R8, R11 ;
+        /*00a0*/                   F2FP.BF16.F32.PACK_AB R8, R8, R9 ;
+        /*00b0*/                   HADD2.F32 R9, -RZ, R9.H0_H0 ;
+        /*00c0*/                   STG.E.128 desc[UR6][R2.64], R4 ;
+        /*00d0*/                   STG.E.128 desc[UR6][R2.64], R8 ;
+        /*00e0*/                   ISETP.GE.U32.AND P0, PT, R2, R3, PT ;
+        /*00f0*/                   IADD3 R2, R2, 0x1, RZ ;
+        /*0100*/              @!P0 BRA 0x10 ;
+        /*0110*/                   EXIT ;
+        /*0120*/                   BRA 0x30 ;
+        /*0130*/                   BRA 0x130 ;
+"""
+
+
+def kernel(code: str = CODE, registers: int = 40) -> Kernel:
+    functions = parse_functions(
+        f"code for sm_90\n\t\tFunction : {NAME}\n{code}",
+        f" Function {NAME}:\n  REG:{registers} STACK:0 SHARED:0 LOCAL:0\n",
+    )
+    found = kernel_of(functions[0])
+    assert found
+    return found
+
+
+class SassReportTest(unittest.TestCase):
+    def test_reads_the_name(self) -> None:
+        k = kernel()
+        self.assertEqual((k.op, k.dtype, k.vectors, k.inputs), ("relu", "fp32", 2, 1))
+        self.assertEqual(k.function.registers, 40)
+
+    def test_counts_a_whole_tile_for_an_element(self) -> None:
+        row = measure(kernel())
+        self.assertEqual((row.loads, row.loads_before_use), (2, 2))
+        self.assertEqual((row.total, row.mufu, row.convert), (12 / 8, 1 / 8, 2 / 8))
+        # 8 bytes an element, 128 instructions a clock, 132 SMs: 1.58e14 bytes/s
+        self.assertAlmostEqual(row.bytes_per_s(), 132 * 1.755e9 * 8 * 128 / 1.5)
+
+    def test_names_each_fault(self) -> None:
+        rows = [
+            ("within budget", CODE.replace("MUFU.TANH", "FADD").replace("F2FP", "X")
+             .replace("HADD2.F32", "X"), 64, ""),
+            ("registers", CODE, 65, "65 registers, more than 64"),
+            ("local", CODE.replace("FMNMX R4", "LDL R4"), 40, "2 accesses of local memory"),
+            ("narrow", CODE.replace("STG.E.128 desc[UR6][R2.64], R8", "STG.E desc[UR6][R2.64], R8"),
+             40, "1 accesses of less than 16 bytes in the loop"),
+            ("late", CODE.replace("[R2.64+0x10]", "[R5.64]"), 40,
+             "1 of 2 loads before their first use"),
+            ("mufu", CODE, 40, "mufu 0.12 an element, budget 0"),
+            ("total", CODE.replace("/*00f0*/", "/*00e4*/ NOP ;\n" * 100 + "/*00f0*/"), 40,
+             "total 14.00 an element, budget 13"),
+        ]  # fmt: skip
+        for name, code, registers, expected in rows:
+            with self.subTest(name):
+                found = faults(measure(kernel(code, registers)))
+                if expected:
+                    self.assertIn(expected, found)
+                else:
+                    self.assertEqual(found, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
