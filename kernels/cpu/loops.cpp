@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -18,8 +19,8 @@
 namespace kernels::cpu {
 namespace {
 
-// Elements that a thread works on at a time: a block and what is made of it stay in the L1 cache,
-// and it starts on a cache line in all types.
+// Threads share elements by blocks, which start on a cache line in all types. A sum is made block
+// by block.
 constexpr std::int64_t kBlock = 2048;
 
 /// Calls f(begin, end, thread) on each of `processors` threads, for ranges that cover n and begin
@@ -35,17 +36,32 @@ void in_parallel(std::int64_t n, int processors, F f) {
   }
 }
 
-/// Copies past the caches, so that the processor does not first read what it will overwrite.
-void stream_out(void* to, const void* from, std::int64_t bytes) {
-  std::int64_t done = 0;
-#ifdef __SSE2__
-  for (; done + 16 <= bytes; done += 16) {
-    _mm_stream_si128(
-        reinterpret_cast<__m128i*>(static_cast<char*>(to) + done),
-        _mm_load_si128(reinterpret_cast<const __m128i*>(static_cast<const char*>(from) + done)));
+/// Asks for what is read 1 KiB later, a cache line for each of `bytes`; past the end of an array it
+/// does nothing. A loop that converts leaves the processor few loads to overlap: without this a dot
+/// of bf16 took half again as long, and one of FP8 E4M3 three times, on a Xeon with AVX-512.
+void prefetch_ahead(const void* from, std::int64_t bytes) {
+  for (std::int64_t i = 0; i < bytes; i += 64) {
+    __builtin_prefetch(static_cast<const char*>(from) + 1024 + i);
   }
+}
+
+/// What is computed before it is stored past the caches. Longer stretches keep reads and writes
+/// from overlapping (8 KiB: two thirds of the rate), shorter ones are read back before they are
+/// written.
+constexpr std::int64_t kStretchBytes = 512;
+
+/// Copies `bytes`, a multiple of 16, past the caches, so that the processor does not first read
+/// what it will overwrite. Both 16-byte aligned.
+void stream_out(void* to, const void* from, std::int64_t bytes) {
+#ifdef __SSE2__
+  for (std::int64_t i = 0; i < bytes; i += 16) {
+    _mm_stream_si128(
+        reinterpret_cast<__m128i*>(static_cast<char*>(to) + i),
+        _mm_load_si128(reinterpret_cast<const __m128i*>(static_cast<const char*>(from) + i)));
+  }
+#else
+  std::memcpy(to, from, bytes);
 #endif
-  std::memcpy(static_cast<char*>(to) + done, static_cast<const char*>(from) + done, bytes - done);
 }
 
 void fence_streams() {
@@ -130,24 +146,30 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* a = static_cast<const Storage*>(x.a);
   const auto* b = static_cast<const Storage*>(x.b);
   auto* out = static_cast<Storage*>(x.out);
-  const auto block = [a, b](std::int64_t begin, std::int64_t count, Storage* __restrict__ to) {
+  const auto compute = [a, b](std::int64_t begin, std::int64_t count, Storage* __restrict__ to) {
     for (std::int64_t i = 0; i < count; ++i) {
       to[i] = Op<T>::map(kInputs >= 1 ? a[begin + i] : Storage{0},
                          kInputs == 2 ? b[begin + i] : Storage{0});
     }
   };
   in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
-    for (std::int64_t i = begin; i < end; i += kBlock) {
-      const std::int64_t count = end - i < kBlock ? end - i : kBlock;
-      if (policy.nontemporal) {
-        alignas(64) Storage buffer[kBlock];
-        block(i, count, buffer);
-        stream_out(out + i, buffer, count * std::int64_t{sizeof(Storage)});
-      } else {
-        block(i, count, out + i);
+    std::int64_t i = begin;
+    if (policy.nontemporal) {
+      constexpr std::int64_t kStretch = kStretchBytes / std::int64_t{sizeof(Storage)};
+      for (; i + kStretch <= end; i += kStretch) {
+        if (kInputs >= 1) prefetch_ahead(a + i, kStretchBytes);
+        if (kInputs == 2) prefetch_ahead(b + i, kStretchBytes);
+        if constexpr (std::is_same_v<Op<T>, Copy<T>>) {
+          stream_out(out + i, a + i, kStretchBytes);
+        } else {
+          alignas(64) Storage stretch[kStretch];
+          compute(i, kStretch, stretch);
+          stream_out(out + i, stretch, kStretchBytes);
+        }
       }
+      fence_streams();
     }
-    if (policy.nontemporal) fence_streams();
+    compute(i, end - i, out + i);
   });
 }
 
@@ -192,20 +214,36 @@ void fma(const Operands& x, const Policy&, const Queue& queue) {
 
 // ---- sums
 
-/// Sum of a[i] b[i], begin <= i < end. Blocks are summed in fp32, as lanes of vectors; their sums
-/// in fp64, for there may be 10^5 of them.
-template <typename A, typename B>
-double dot_range(const typename A::Storage* a, const typename B::Storage* b, std::int64_t begin,
-                 std::int64_t end) {
-  double total = 0.0;
+/// For each row the sum of row[i] b[i], begin <= i < end. Blocks are summed in fp32, as lanes of
+/// vectors; their sums in fp64, for there may be 10^5 of them.
+template <typename A, typename B, std::size_t kRows>
+std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows> rows,
+                                    const typename B::Storage* b, std::int64_t begin,
+                                    std::int64_t end) {
+  constexpr std::int64_t kLanes = 64;
+  std::array<double, kRows> totals = {};
   for (std::int64_t i = begin; i < end; i += kBlock) {
     const std::int64_t stop = end - i < kBlock ? end : i + kBlock;
-    float sum = 0.0F;
+    float lanes[kRows][kLanes] = {};
+    std::int64_t k = i;
+    for (; k + kLanes <= stop; k += kLanes) {
+      prefetch_ahead(b + k, kLanes * sizeof(typename B::Storage));
+      for (std::size_t r = 0; r < kRows; ++r) {
+        prefetch_ahead(rows[r] + k, kLanes * sizeof(typename A::Storage));
+        for (int j = 0; j < kLanes; ++j) {
+          lanes[r][j] += A::load(rows[r][k + j]) * B::load(b[k + j]);
+        }
+      }
+    }
+    for (std::size_t r = 0; r < kRows; ++r) {
+      for (std::int64_t j = k; j < stop; ++j) lanes[r][0] += A::load(rows[r][j]) * B::load(b[j]);
+      float sum = 0.0F;
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t k = i; k < stop; ++k) sum += A::load(a[k]) * B::load(b[k]);
-    total += static_cast<double>(sum);
+      for (int j = 0; j < kLanes; ++j) sum += lanes[r][j];
+      totals[r] += static_cast<double>(sum);
+    }
   }
-  return total;
+  return totals;
 }
 
 std::size_t dot_workspace(const Operands&, const Policy&, const Queue& queue) {
@@ -229,7 +267,7 @@ void dot(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* vb = static_cast<const Storage*>(x.b);
   auto* sums = static_cast<double*>(x.workspace);
   in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
-    sums[thread] = dot_range<T, T>(va, vb, begin, end);
+    sums[thread] = dot_range<T, T, 1>({va}, vb, begin, end)[0];
   });
   double total = 0.0;
   for (int thread = 0; thread < queue.processors; ++thread) total += sums[thread];
@@ -264,10 +302,14 @@ void gemv(const Operands& x, const Policy&, const Queue& queue) {
     for (std::int64_t i = begin; i < end; ++i) converted[i] = Fp32::store(T::load(vector[i]));
   });
   auto* y = static_cast<typename Out::Storage*>(x.out);
+  // Rows in pairs: two streams, and x loaded half as often.
 #pragma omp parallel for num_threads(queue.processors) schedule(static)
-  for (std::int64_t row = 0; row < x.m; ++row) {
-    y[row] =
-        Out::store(static_cast<float>(dot_range<T, Fp32>(matrix + row * lda, converted, 0, x.n)));
+  for (std::int64_t row = 0; row < x.m; row += 2) {
+    const std::int64_t second = row + 1 < x.m ? row + 1 : row;  // of an odd m: again the last
+    const auto sums =
+        dot_range<T, Fp32, 2>({matrix + row * lda, matrix + second * lda}, converted, 0, x.n);
+    y[row] = Out::store(static_cast<float>(sums[0]));
+    y[second] = Out::store(static_cast<float>(sums[second - row]));
   }
 }
 
@@ -293,8 +335,18 @@ void read(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* from = static_cast<const Word*>(x.a);
   auto* partials = static_cast<Word*>(x.workspace);
   in_parallel(words, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
+    constexpr std::int64_t kLanes = 64;
+    Word lanes[kLanes] = {};
+    const std::int64_t half = (end - begin) / 2 / kLanes * kLanes;  // two streams: 7 % over one
+    std::int64_t i = begin;
+    for (; i < begin + half; i += kLanes) {
+      prefetch_ahead(from + i, kLanes * sizeof(Word));
+      prefetch_ahead(from + half + i, kLanes * sizeof(Word));
+      for (int j = 0; j < kLanes; ++j) lanes[j] ^= from[i + j] ^ from[half + i + j];
+    }
+    for (i += half; i < end; ++i) lanes[0] ^= from[i];
     Word sum = 0;
-    for (std::int64_t i = begin; i < end; ++i) sum ^= from[i];
+    for (const Word lane : lanes) sum ^= lane;
     partials[thread] = sum;
   });
   Word rest = 0;
