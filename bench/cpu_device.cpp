@@ -6,12 +6,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -51,37 +54,61 @@ double last_level_cache_bytes() {
   return 32.0 * (1 << 20);  // unknown: take a large one, so that cold rows stay cold
 }
 
-/// Large blocks that were given back. Groups ask for the same sizes over and over, and the system
-/// takes a quarter of a second a GiB to make fresh pages, more than the sampling of a row takes.
-class Pool {
+/// One range of addresses, from which blocks are cut, each at the lowest place that takes it: a
+/// group finds the pages that an earlier one has touched. The system takes up to 4 s a GiB to make
+/// fresh ones, more than the sampling of a row takes.
+class Arena {
  public:
-  Pool() = default;
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-  ~Pool() { clear(); }
+  static constexpr std::size_t kUnit = 2 << 20;  // a huge page
 
-  /// A block of `bytes` or up to a quarter more, which `bytes` then says; null where there is none.
-  void* take(std::size_t& bytes) {
-    const auto found = blocks_.lower_bound(bytes);
-    if (found == blocks_.end() || found->first > bytes + bytes / 4) return nullptr;
-    void* const block = found->second;
-    bytes = found->first;
-    blocks_.erase(found);
-    return block;
+  explicit Arena(double bytes) : bytes_(static_cast<std::size_t>(bytes) / kUnit * kUnit) {
+    constexpr int kReserve = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* data = MAP_FAILED;
+    for (;; bytes_ /= 2) {  // where address space is limited or no memory may be overcommitted
+      data = mmap(nullptr, bytes_ + kUnit, PROT_READ | PROT_WRITE, kReserve, -1, 0);
+      if (data != MAP_FAILED) break;
+      if (bytes_ < kUnit) throw std::bad_alloc();
+    }
+    reserved_ = data;
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    first_ = static_cast<std::byte*>(data) + (kUnit - address % kUnit) % kUnit;
+    // Where they are large: a stream over 4 KiB pages measures page walks, too. A wish; refused,
+    // nothing is lost.
+    (void)madvise(first_, bytes_, MADV_HUGEPAGE);
   }
-  void give(void* block, std::size_t bytes) { blocks_.emplace(bytes, block); }
-  void clear() {
-    for (const auto& [bytes, block] : blocks_) std::free(block);
-    blocks_.clear();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  ~Arena() { munmap(reserved_, bytes_ + kUnit); }
+
+  /// `bytes`: a multiple of kUnit. Null where no gap is large enough.
+  void* take(std::size_t bytes) {
+    std::size_t at = 0;
+    for (const auto& [begin, size] : taken_) {
+      if (begin - at >= bytes) break;
+      at = begin + size;
+    }
+    if (bytes > bytes_ - at) return nullptr;
+    taken_.emplace(at, bytes);
+    touched_ = std::max(touched_, at + bytes);
+    return first_ + at;
   }
-  double bytes() const {
-    double total = 0;
-    for (const auto& [bytes, block] : blocks_) total += static_cast<double>(bytes);
-    return total;
+  void give(void* block) {
+    taken_.erase(static_cast<std::size_t>(static_cast<std::byte*>(block) - first_));
+  }
+
+  /// Of what was taken once and is free now: the system no longer counts it as available.
+  double idle_bytes() const {
+    double idle = static_cast<double>(touched_);
+    for (const auto& [begin, size] : taken_) idle -= static_cast<double>(size);
+    return idle;
   }
 
  private:
-  std::multimap<std::size_t, void*> blocks_;
+  std::size_t bytes_;
+  void* reserved_;
+  std::byte* first_;
+  std::map<std::size_t, std::size_t> taken_;  // sizes by begin, in bytes from first_
+  std::size_t touched_ = 0;
 };
 
 class CpuDevice : public Device {
@@ -93,28 +120,26 @@ class CpuDevice : public Device {
     facts_.memory_bytes =
         static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
     facts_.cache_bytes = last_level_cache_bytes();
+    arena_ = std::make_shared<Arena>(facts_.memory_bytes);
   }
 
   const roofline::DeviceFacts& facts() const override { return facts_; }
   std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
   kernels::Queue queue() const override { return {.processors = facts_.processors}; }
-  double free_bytes() const override { return available_host_bytes() + pool_->bytes(); }
+  double free_bytes() const override { return available_host_bytes() + arena_->idle_bytes(); }
 
   Memory allocate(std::size_t bytes) override {
-    // Huge pages where they are large: a stream over 4 KiB pages measures page walks, too.
-    constexpr std::size_t kHuge = 2 << 20;
-    const bool large = bytes >= kHuge;
-    const std::size_t unit = large ? kHuge : 256;
-    std::size_t padded = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
-    if (void* const kept = pool_->take(padded)) return lend(kept, padded);
+    const std::size_t padded = (bytes + Arena::kUnit - 1) / Arena::kUnit * Arena::kUnit;
+    if (bytes < Arena::kUnit) {
+      constexpr std::size_t kAlignment = 256;
+      return {std::aligned_alloc(kAlignment, bytes / kAlignment * kAlignment + kAlignment),
+              &std::free};
+    }
     const double free = free_bytes();
-    if (static_cast<double>(padded) > available_host_bytes()) pool_->clear();
-    void* const data =
-        static_cast<double>(padded) < free ? std::aligned_alloc(unit, padded) : nullptr;
+    void* const data = static_cast<double>(padded) < free ? arena_->take(padded) : nullptr;
     if (data == nullptr) throw OutOfMemory(static_cast<double>(bytes), free);
-    if (!large) return {data, [](void* p) { std::free(p); }};
-    (void)madvise(data, padded, MADV_HUGEPAGE);  // a wish; refused, nothing is lost
-    return lend(data, padded);
+    return {data,
+            [arena = arena_](void* block) { arena->give(block); }};  // which outlives the device
   }
 
   void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
@@ -157,13 +182,8 @@ class CpuDevice : public Device {
   }
 
  private:
-  /// Memory that goes back to the pool with its last owner, which may outlive the device.
-  Memory lend(void* data, std::size_t bytes) {
-    return {data, [bytes, pool = pool_](void* p) { pool->give(p, bytes); }};
-  }
-
   roofline::DeviceFacts facts_;
-  std::shared_ptr<Pool> pool_ = std::make_shared<Pool>();
+  std::shared_ptr<Arena> arena_;
 };
 
 }  // namespace
