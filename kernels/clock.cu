@@ -8,7 +8,7 @@ namespace {
 /// Each SM counts its own cycles, so that only stamps of the same SM can be compared.
 __global__ void clock_stamp_kernel(ClockStamp* stamp) {
   if (sm_id() == 0) {
-    stamp->cycles = static_cast<std::uint64_t>(clock64());
+    stamp->cycles = sm_cycles();
     stamp->nanoseconds = global_nanoseconds();
   }
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/clock.h"
 #include "kernels/table.h"
 
 namespace kernels {
@@ -25,6 +26,7 @@ struct Executor {
   /// Each has the approximations of the hardware err by their documented bound from then on, up or
   /// down, the last not at all; none on a real GPU, which errs as it does.
   std::vector<void (*)()> errors;
+  decltype(&launch_clock_stamp) stamp = nullptr;  // where there are SMs
 };
 
 std::vector<Executor> executors();

@@ -19,7 +19,8 @@ void copy(void* to, const void* from, std::size_t bytes) {
 }  // namespace
 
 std::vector<Executor> executors() {
-  return {{"gpu", cuda_kernels(), cuda_fill, {nullptr, 1}, allocate, copy, {}, {}}};
+  return {
+      {"gpu", cuda_kernels(), cuda_fill, {nullptr, 1}, allocate, copy, {}, {}, launch_clock_stamp}};
 }
 
 std::string unusable() {

@@ -44,7 +44,8 @@ std::vector<Executor> executors() {
                   [] { fibers::set_order(fibers::Order::shuffled); },
                   [] { fibers::set_order(fibers::Order::forward); }},
                  {[] { host_tanh_error = kTanhPackedError; },
-                  [] { host_tanh_error = -kTanhPackedError; }, [] { host_tanh_error = 0.0F; }}});
+                  [] { host_tanh_error = -kTanhPackedError; }, [] { host_tanh_error = 0.0F; }},
+                 launch_clock_stamp});
 #endif
   return all;
 }

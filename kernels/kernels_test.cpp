@@ -531,6 +531,26 @@ TEST_P(ExecutorTest, RefusesToFillWhatItCannot) {
   EXPECT_EQ(fill("fp32", 0, -4), "fill: n is -4, below 0");
 }
 
+TEST_P(ExecutorTest, StampsMomentsOnBothClocks) {
+  Executor on = GetParam();
+  if (on.stamp == nullptr) return;
+  on.queue.processors = 256;  // enough blocks to meet SM 0 of any GPU
+  const auto memory = on.allocate(3 * sizeof(ClockStamp));
+  ClockStamp stamps[3];
+  std::memset(stamps, 0xff, sizeof(stamps));
+  on.copy(memory.get(), stamps, sizeof(stamps));
+  auto* const device = reinterpret_cast<ClockStamp*>(memory.get());
+  on.stamp(device, on.queue);
+  on.stamp(device + 1, on.queue);
+  on.copy(stamps, memory.get(), sizeof(stamps));
+  constexpr std::uint64_t kPoison = ~std::uint64_t{0};
+  EXPECT_LE(stamps[0].cycles, stamps[1].cycles);
+  EXPECT_NE(stamps[1].cycles, kPoison);
+  EXPECT_LE(stamps[0].nanoseconds, stamps[1].nanoseconds);
+  EXPECT_NE(stamps[1].nanoseconds, kPoison);
+  EXPECT_EQ(stamps[2].cycles, kPoison) << "written past its end";
+}
+
 INSTANTIATE_TEST_SUITE_P(All, ExecutorTest, testing::ValuesIn(executors()),
                          [](const auto& test) { return test.param.name; });
 

@@ -104,6 +104,15 @@ __host__ __device__ inline unsigned sm_id() {
 #endif
 }
 
+/// Cycles that the SM of this thread has counted; on a host, nanoseconds.
+__host__ __device__ inline std::uint64_t sm_cycles() {
+#ifdef __CUDA_ARCH__
+  return static_cast<std::uint64_t>(clock64());
+#else
+  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
+#endif
+}
+
 /// Nanoseconds since some moment, the same for all SMs. Source: PTX ISA, %globaltimer.
 __host__ __device__ inline std::uint64_t global_nanoseconds() {
 #ifdef __CUDA_ARCH__
