@@ -1,5 +1,6 @@
 #include "roofline/command.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 #include <stdexcept>
@@ -26,14 +27,14 @@ int run_command_line(std::vector<std::string> arguments, Output& out) {
       ->capture_default_str();
 
   std::vector<Command> commands;
-  for (const auto add : kCommands) commands.push_back(add(app));
+  for (const auto add : kCommands) commands.push_back(add(Arguments(&app)));
 
   try {
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(std::move(arguments));
     out.format = *parse_output_format(format);
     const auto chosen = std::find_if(commands.begin(), commands.end(),
-                                     [](const Command& c) { return c.app->parsed(); });
+                                     [](const Command& c) { return c.arguments.parsed(); });
     if (chosen == commands.end()) {
       throw std::invalid_argument("expected a subcommand; see roofline --help");
     }

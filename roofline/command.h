@@ -1,11 +1,11 @@
 // The `roofline` command: what a subcommand is, and how one is run.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "roofline/arguments.h"
 #include "roofline/table.h"
 
 namespace roofline {
@@ -20,12 +20,12 @@ struct Output {
   void print(const Table& table) { text += to_text(table, format, color); }
 };
 
-/// A subcommand with its options, as add_*_command() left it in the app. `run` returns the exit
+/// A subcommand with its options, as add_*_command() left it. `run` returns the exit
 /// code. What it throws becomes one line on stderr, "<what was expected, what came, the cure>":
 /// std::invalid_argument means wrong usage (exit 2), any other exception a bad file or result
 /// (exit 1).
 struct Command {
-  CLI::App* app;
+  Arguments arguments;
   std::function<int(Output&)> run;
 };
 

@@ -17,25 +17,25 @@ ComparedRun read(const std::string& path) {
 
 }  // namespace
 
-Command add_compare_command(CLI::App& app) {
+Command add_compare_command(Arguments app) {
   struct Options {
     std::vector<std::string> runs;
     std::optional<double> max_slowdown_percent;
   };
-  CLI::App* const command = app.add_subcommand(
+  const Arguments command = app.add_subcommand(
       "compare", "runs beside the first: ratios, agreement, the outlier, what differs");
   const auto options = std::make_shared<Options>();
   command
-      ->add_option("RUN", options->runs,
-                   "run folders, or their measurements.csv; the first is "
-                   "the reference")
-      ->required()
-      ->expected(2, -1);
+      .add_option("RUN", options->runs,
+                  "run folders, or their measurements.csv; the first is "
+                  "the reference")
+      .required()
+      .expected(2, -1);
   command
-      ->add_option("--max-slowdown", options->max_slowdown_percent,
-                   "exit 1 where a row is slower than the first run's by more PERCENT, all of its "
-                   "interval, or failed")
-      ->check(CLI::NonNegativeNumber);
+      .add_option("--max-slowdown", options->max_slowdown_percent,
+                  "exit 1 where a row is slower than the first run's by more PERCENT, all of its "
+                  "interval, or failed")
+      .non_negative();
   return {command, [options](Output& out) {
             std::vector<ComparedRun> runs;
             for (const std::string& path : options->runs) runs.push_back(read(path));

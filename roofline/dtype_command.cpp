@@ -128,16 +128,16 @@ Table stored(const std::vector<Dtype>& dtypes, double value) {
 
 }  // namespace
 
-Command add_dtype_command(CLI::App& app) {
+Command add_dtype_command(Arguments app) {
   struct Options {
     std::string name, value;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  const Arguments command = app.add_subcommand(
       "dtype", "The layout of a number format beside fp32, or what becomes of a value in it");
-  command->add_option("name", options->name,
-                      "fp64 fp32 tf32 fp16 bf16 fp8_e4m3 fp8_e5m2 nvfp4; all if none");
-  command->add_option("value", options->value, "a number, or the format's code as 0x...");
+  command.add_option("name", options->name,
+                     "fp64 fp32 tf32 fp16 bf16 fp8_e4m3 fp8_e5m2 nvfp4; all if none");
+  command.add_option("value", options->value, "a number, or the format's code as 0x...");
   const auto run = [options](Output& out) {
     std::vector<Dtype> dtypes;
     if (options->name.empty()) {

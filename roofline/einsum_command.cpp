@@ -63,20 +63,20 @@ Table explain(const Einsum& einsum, const Sizes& sizes, Dtype dtype,
 
 }  // namespace
 
-Command add_einsum_command(CLI::App& app) {
+Command add_einsum_command(Arguments app) {
   struct Options {
     RoofOptions roofs;
     std::string expression, dtype = "bf16";
     std::vector<std::string> sizes;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  const Arguments command = app.add_subcommand(
       "einsum", "The cost of a contraction such as \"batch m k, batch k n -> batch m n\"");
-  command->add_option("expression", options->expression, "tensors of named dimensions")->required();
-  command->add_option("sizes", options->sizes,
-                      "NAME=SIZE for each dimension; ...=8x12 for leading ones");
-  command->add_option("--dtype", options->dtype, "of the inputs")->capture_default_str();
-  add_roof_options(*command, options->roofs);
+  command.add_option("expression", options->expression, "tensors of named dimensions").required();
+  command.add_option("sizes", options->sizes,
+                     "NAME=SIZE for each dimension; ...=8x12 for leading ones");
+  command.add_option("--dtype", options->dtype, "of the inputs").capture_default_str();
+  add_roof_options(command, options->roofs);
   return {command, [options](Output& out) {
             out.print(explain(parse_einsum(options->expression), parse_sizes(options->sizes),
                               dtype_named(options->dtype), load_roofs(options->roofs)));

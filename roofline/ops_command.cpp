@@ -83,17 +83,17 @@ Table list_ops(const std::vector<Roof>& roofs, const std::vector<Dtype>& dtypes)
 
 }  // namespace
 
-Command add_ops_command(CLI::App& app) {
+Command add_ops_command(Arguments app) {
   struct Options {
     RoofOptions roofs;
     std::vector<std::string> dtypes;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  const Arguments command = app.add_subcommand(
       "ops", "FLOPs, bytes and intensity of each op and type, and its place under the roofs");
-  add_roof_options(*command, options->roofs);
-  command->add_option("--dtype", options->dtypes, "only these types, such as bf16,fp32")
-      ->delimiter(',');
+  add_roof_options(command, options->roofs);
+  command.add_option("--dtype", options->dtypes, "only these types, such as bf16,fp32")
+      .delimiter(',');
   return {command, [options](Output& out) {
             std::vector<Dtype> dtypes;
             for (const std::string& text : options->dtypes) dtypes.push_back(dtype_named(text));

@@ -25,7 +25,7 @@ struct Options {
   bool flash = false, explain = false;
 };
 
-void add_options(CLI::App& app, Options& o) {
+void add_options(Arguments app, Options& o) {
   add_model_options(app, o.model);
   add_choice(app, "--layer", o.layer,
              {{"transformer", LayerKind::transformer},
@@ -37,10 +37,10 @@ void add_options(CLI::App& app, Options& o) {
   add_parsed(app, "--micro-batch,--batch", o.batch, parse_count,
              "sequences at once on a GPU; 1 if none");
   add_parsed(app, "--sequence", o.sequence, parse_count, "tokens in a sequence");
-  app.add_option("--activation-format", o.format, "bf16, fp32 ...")->capture_default_str();
+  app.add_option("--activation-format", o.format, "bf16, fp32 ...").capture_default_str();
   app.add_option("--recompute", o.recompute,
                  "none, selective (attention's scores), full (= every-1), every-<k> layers, sqrt")
-      ->capture_default_str();
+      .capture_default_str();
   app.add_flag("--flash", o.flash, "flash attention: scores are never stored");
   add_parsed(app, "--global-batch", o.global_batch, parse_count,
              "sequences in a step: how many micro-batches accumulate (PL-7)");
@@ -259,11 +259,11 @@ int run_activations(const Options& o, Output& out) {
 
 }  // namespace
 
-Command add_plan_activations_command(CLI::App& plan) {
+Command add_plan_activations_command(Arguments plan) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
+  const Arguments command =
       plan.add_subcommand("activations", "What the backward pass needs, stored or recomputed");
-  add_options(*command, *options);
+  add_options(command, *options);
   return {command, [options](Output& out) { return run_activations(*options, out); }};
 }
 

@@ -5,9 +5,9 @@
 
 namespace roofline {
 
-Command add_plan_time_command(CLI::App& plan);
-Command add_plan_memory_command(CLI::App& plan);
-Command add_plan_activations_command(CLI::App& plan);
-Command add_plan_decode_command(CLI::App& plan);
+Command add_plan_time_command(Arguments plan);
+Command add_plan_memory_command(Arguments plan);
+Command add_plan_activations_command(Arguments plan);
+Command add_plan_decode_command(Arguments plan);
 
 }  // namespace roofline

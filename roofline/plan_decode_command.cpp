@@ -25,22 +25,21 @@ struct Options {
   bool explain = false;
 };
 
-void add_options(CLI::App& app, Options& o) {
+void add_options(Arguments app, Options& o) {
   add_model_options(app, o.model);
   add_gpu_options(app, o.gpu);
   app.add_option("--weights", o.weights, "their format: bf16, int8, int4, fp8_e4m3 ...")
-      ->capture_default_str();
-  app.add_option("--kv", o.cache, "format of the KV cache")->capture_default_str();
+      .capture_default_str();
+  app.add_option("--kv", o.cache, "format of the KV cache").capture_default_str();
   add_parsed(app, "--kv-per-token", o.cache_per_token, parse_bytes,
              "size of the KV cache of a token, instead of --kv and sizes");
   add_parsed(app, "--batch", o.batch, parse_count, "sequences decoded together; 1 if none");
   add_parsed(app, "--context", o.context, parse_count, "tokens of each sequence in the cache");
   add_parsed(app, "--prompt", o.prompt, parse_count, "tokens of all prompts to prefill (PL-10)");
   add_parsed(app, "--mfu", o.mfu, parse_fraction, "of the prefill; 1, a bound, if none");
-  auto* rate = app.add_option_group("A measured rate, for its bandwidth utilisation");
-  rate->require_option(0, 1);
-  add_parsed(*rate, "--tokens-per-s", o.tokens_per_s, parse_per_s, "of the whole batch");
-  add_parsed(*rate, "--step-time", o.step_time, parse_seconds, "of one step of the batch");
+  const Arguments rate = app.add_alternatives("A measured rate, for its bandwidth utilisation");
+  add_parsed(rate, "--tokens-per-s", o.tokens_per_s, parse_per_s, "of the whole batch");
+  add_parsed(rate, "--step-time", o.step_time, parse_seconds, "of one step of the batch");
   app.add_flag("--explain", o.explain, "show each formula with its numbers");
 }
 
@@ -325,11 +324,11 @@ int run_decode(const Options& o, Output& out) {
 
 }  // namespace
 
-Command add_plan_decode_command(CLI::App& plan) {
+Command add_plan_decode_command(Arguments plan) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
+  const Arguments command =
       plan.add_subcommand("decode", "KV cache, the least time of a step, tokens/s, prefill");
-  add_options(*command, *options);
+  add_options(command, *options);
   return {command, [options](Output& out) { return run_decode(*options, out); }};
 }
 

@@ -63,7 +63,7 @@ struct Options {
   bool explain = false;
 };
 
-void add_options(CLI::App& app, Options& o) {
+void add_options(Arguments app, Options& o) {
   add_model_options(app, o.model);
   std::vector<std::pair<std::string, const Preset*>> presets;
   for (const Preset& p : kPresets) presets.emplace_back(p.name, &p);
@@ -72,32 +72,31 @@ void add_options(CLI::App& app, Options& o) {
 
   const char* const ledger = "The ledger (PL-4)";
   add_choice(app, "--preset", o.preset, presets, "bytes per parameter; lecture12 if none")
-      ->group(ledger);
-  add_choice(app, "--optimizer", o.optimizer, optimizers, "its state; adamw if none")
-      ->group(ledger);
+      .group(ledger);
+  add_choice(app, "--optimizer", o.optimizer, optimizers, "its state; adamw if none").group(ledger);
   app.add_option("--weights", o.weights, "their format: bf16, fp32, fp8_e4m3, int8, int4 ...")
-      ->group(ledger);
-  app.add_option("--gradients", o.gradients, "their format")->group(ledger);
-  app.add_flag("--master", o.master, "fp32 master weights")->group(ledger);
+      .group(ledger);
+  app.add_option("--gradients", o.gradients, "their format").group(ledger);
+  app.add_flag("--master", o.master, "fp32 master weights").group(ledger);
   app.add_flag("--accumulation", o.accumulation, "a second, fp32, copy of the gradients")
-      ->group(ledger);
+      .group(ledger);
 
   const char* const machine = "The GPUs (PL-5)";
-  add_parsed(app, "--gpus", o.gpus, parse_count, "data-parallel GPUs; 1 if none")->group(machine);
+  add_parsed(app, "--gpus", o.gpus, parse_count, "data-parallel GPUs; 1 if none").group(machine);
   add_parsed(app, "--gpu-memory", o.memory, parse_bytes, "of one GPU: 80GB or 80GiB")
-      ->group(machine);
-  app.add_option("--spec", o.spec, "a data sheet, for its memory")->group(machine);
+      .group(machine);
+  app.add_option("--spec", o.spec, "a data sheet, for its memory").group(machine);
   app.add_option("--from", o.run, "a run's folder, for the memory that its device reports")
-      ->excludes("--spec")
-      ->group(machine);
+      .excludes("--spec")
+      .group(machine);
   add_choice(app, "--sharding", o.sharding, {kShardings.begin(), kShardings.end()},
              "what has to fit; zero3, the lecture's pooled memory, if none")
-      ->group(machine);
+      .group(machine);
   add_parsed(app, "--overhead", o.overhead, parse_bytes, "of a GPU: context, buffers")
-      ->group(machine);
+      .group(machine);
   add_parsed(app, "--activations", o.activations, parse_bytes,
              "of a GPU: the peak of `roofline plan activations`")
-      ->group(machine);
+      .group(machine);
   app.add_flag("--explain", o.explain, "show each formula with its numbers");
 }
 
@@ -267,11 +266,11 @@ int run_memory(const Options& o, Output& out) {
 
 }  // namespace
 
-Command add_plan_memory_command(CLI::App& plan) {
+Command add_plan_memory_command(Arguments plan) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
+  const Arguments command =
       plan.add_subcommand("memory", "Weights, gradients, optimizer states; the largest model");
-  add_options(*command, *options);
+  add_options(command, *options);
   return {command, [options](Output& out) { return run_memory(*options, out); }};
 }
 

@@ -141,17 +141,17 @@ double storage_bytes(std::string_view format, std::string_view what) {
 // ---- the model
 // -----------------------------------------------------------------------------------
 
-void add_model_options(CLI::App& app, ModelOptions& o) {
+void add_model_options(Arguments app, ModelOptions& o) {
   constexpr const char* kGroup = "The model: --params, or --config, or sizes";
   const auto count = [&](const std::string& name, std::optional<std::int64_t>& to,
                          const std::string& help) {
-    add_parsed(app, name, to, parse_count, help)->group(kGroup);
+    add_parsed(app, name, to, parse_count, help).group(kGroup);
   };
   count("--params", o.params, "parameters, such as 70B");
   count("--active-params", o.active_params, "of a mixture of experts: those that a token meets");
-  app.add_option("--config", o.config, "a Hugging Face style config.json")->group(kGroup);
+  app.add_option("--config", o.config, "a Hugging Face style config.json").group(kGroup);
   app.add_option("--family", o.family, "what the sizes belong to: gpt2, llama (default), qwen2 ...")
-      ->group(kGroup);
+      .group(kGroup);
   count("--layers", o.sizes.layers, "transformer blocks");
   count("--hidden", o.sizes.hidden, "width of the model");
   count("--heads", o.sizes.heads, "query heads");
@@ -160,11 +160,11 @@ void add_model_options(CLI::App& app, ModelOptions& o) {
   count("--ffn", o.sizes.ffn, "width inside the MLP; 4 hidden for gpt2, if not given");
   count("--vocab", o.sizes.vocab, "rows of the embedding");
   count("--positions", o.sizes.positions, "learned positions, for gpt2");
-  app.add_flag("--tied", o.tied, "the output head is the embedding")->group(kGroup);
-  app.add_flag("--untied", o.untied, "it is not")->excludes("--tied")->group(kGroup);
+  app.add_flag("--tied", o.tied, "the output head is the embedding").group(kGroup);
+  app.add_flag("--untied", o.untied, "it is not").excludes("--tied").group(kGroup);
   app.add_option("--count", o.count, "of parameters: exact, or megatron: its rounded formula")
-      ->check(CLI::IsMember({"exact", "megatron"}))
-      ->group(kGroup);
+      .one_of({"exact", "megatron"})
+      .group(kGroup);
 }
 
 std::int64_t Model::parameters_or_throw() const {
@@ -241,17 +241,17 @@ void add_lines(PlanSheet& sheet, const Model& model) {
 // ---- the GPU
 // -------------------------------------------------------------------------------------
 
-void add_gpu_options(CLI::App& app, GpuOptions& o) {
+void add_gpu_options(Arguments app, GpuOptions& o) {
   constexpr const char* kGroup = "The GPU";
-  app.add_option("--spec", o.spec, "a data sheet, such as h100-sxm")->group(kGroup);
-  app.add_option("--from", o.run, "a run's folder: what we measured")->group(kGroup);
-  app.add_option("--dtype", o.dtype, "of the arithmetic")->capture_default_str()->group(kGroup);
+  app.add_option("--spec", o.spec, "a data sheet, such as h100-sxm").group(kGroup);
+  app.add_option("--from", o.run, "a run's folder: what we measured").group(kGroup);
+  app.add_option("--dtype", o.dtype, "of the arithmetic").capture_default_str().group(kGroup);
   add_parsed(app, "--peak", o.peak, parse_flops_per_s, "dense, of one GPU: 989.5TFLOP/s")
-      ->group(kGroup);
+      .group(kGroup);
   add_parsed(app, "--bandwidth", o.bandwidth, parse_bytes_per_s, "of one GPU: 3.35TB/s")
-      ->group(kGroup);
-  add_parsed(app, "--gpu-memory", o.memory, parse_bytes, "80GB or 80GiB")->group(kGroup);
-  add_parsed(app, "--gpus", o.gpus, parse_count, "how many GPUs")->group(kGroup);
+      .group(kGroup);
+  add_parsed(app, "--gpu-memory", o.memory, parse_bytes, "80GB or 80GiB").group(kGroup);
+  add_parsed(app, "--gpus", o.gpus, parse_count, "how many GPUs").group(kGroup);
 }
 
 std::string sources(const std::optional<Speed>& bound, const std::optional<Speed>& measured) {

@@ -21,22 +21,22 @@ namespace roofline {
 
 /// An option whose text `parse` reads, as those of number.h do. It has to be more than 0.
 template <typename T>
-CLI::Option* add_parsed(CLI::App& app, const std::string& name, std::optional<T>& to,
-                        T (*parse)(std::string_view, std::string_view), const std::string& help) {
+Argument add_parsed(Arguments app, const std::string& name, std::optional<T>& to,
+                    T (*parse)(std::string_view, std::string_view), const std::string& help) {
   const auto read = [name, &to, parse](const std::string& text) {
     to = parse(text, name);
     if (!(*to > 0)) {
       throw std::invalid_argument(fmt::format("{}: expected more than 0, got {}", name, text));
     }
   };
-  return app.add_option_function<std::string>(name, read, help)->type_name("VALUE");
+  return app.add_option(name, read, help).type_name("VALUE");
 }
 
 /// An option that takes one of a few names.
 template <typename Enum>
-CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& to,
-                        const std::vector<std::pair<std::string, Enum>>& choices,
-                        const std::string& help) {
+Argument add_choice(Arguments app, const std::string& name, Enum& to,
+                    const std::vector<std::pair<std::string, Enum>>& choices,
+                    const std::string& help) {
   std::string names;
   for (const auto& choice : choices) names += (names.empty() ? "" : "|") + choice.first;
   const auto read = [name, names, choices, &to](const std::string& text) {
@@ -48,7 +48,7 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, Enum& to,
     }
     throw std::invalid_argument(fmt::format("{}: expected {}; got \"{}\"", name, names, text));
   };
-  return app.add_option_function<std::string>(name, read, help)->type_name(names);
+  return app.add_option(name, read, help).type_name(names);
 }
 
 /// A utilisation: above 0, at most 1.
@@ -66,7 +66,7 @@ struct ModelOptions {
   Architecture sizes;
 };
 
-void add_model_options(CLI::App& app, ModelOptions& options);
+void add_model_options(Arguments app, ModelOptions& options);
 
 struct Model {
   Architecture shape;                      // as far as it was said
@@ -93,7 +93,7 @@ struct GpuOptions {
   std::optional<std::int64_t> gpus, memory;
 };
 
-void add_gpu_options(CLI::App& app, GpuOptions& options);
+void add_gpu_options(Arguments app, GpuOptions& options);
 
 struct Speed {
   double per_s;

@@ -29,7 +29,7 @@ struct Options {
   bool explain = false;
 };
 
-void add_options(CLI::App& app, Options& o) {
+void add_options(Arguments app, Options& o) {
   add_model_options(app, o.model);
   add_gpu_options(app, o.gpu);
   add_parsed(app, "--tokens", o.tokens, parse_count, "to train on, such as 15T");
@@ -45,32 +45,31 @@ void add_options(CLI::App& app, Options& o) {
       app, "--counted", o.counted,
       {{"all", Counted::all}, {"no-embedding", Counted::no_embedding}, {"gemm", Counted::gemm}},
       "parameters in 6 N D: all (lecture), no-embedding (NeMo), gemm (Megatron)")
-      ->group(counting);
+      .group(counting);
   add_choice(app, "--attention", o.attention,
              {{"none", AttentionFlops::none},
               {"full", AttentionFlops::full},
               {"causal", AttentionFlops::causal}},
              "attention's own FLOPs: none (lecture), full (PaLM), causal (half)")
-      ->group(counting);
+      .group(counting);
   add_choice(
       app, "--recompute", o.recompute,
       {{"none", Recompute::none}, {"selective", Recompute::selective}, {"full", Recompute::full}},
       "activations that the backward pass computes again")
-      ->group(counting);
+      .group(counting);
   add_choice(app, "--selective-count", o.selective_count,
              {{"strict", SelectiveCount::strict}, {"korthikanti", SelectiveCount::korthikanti}},
              "selective recompute: one more forward pass, or as that paper prints it")
-      ->group(counting);
+      .group(counting);
 
   // One of these says how fast the training goes.
-  CLI::Option_group* pace = app.add_option_group("How fast (PL-3): at most one");
-  pace->require_option(0, 1);
-  add_parsed(*pace, "--mfu", o.mfu, parse_fraction, "model FLOP/s / peak; 0.5 (lecture), if none");
-  add_parsed(*pace, "--achieved", o.achieved, parse_flops_per_s,
+  const Arguments pace = app.add_alternatives("How fast (PL-3): at most one");
+  add_parsed(pace, "--mfu", o.mfu, parse_fraction, "model FLOP/s / peak; 0.5 (lecture), if none");
+  add_parsed(pace, "--achieved", o.achieved, parse_flops_per_s,
              "FLOP/s of one GPU, recomputed ones among them");
-  add_parsed(*pace, "--tokens-per-s", o.tokens_per_s, parse_per_s, "of all GPUs");
-  add_parsed(*pace, "--tokens-per-s-per-gpu", o.tokens_per_s_per_gpu, parse_per_s, "of one GPU");
-  add_parsed(*pace, "--step-time", o.step_time, parse_seconds,
+  add_parsed(pace, "--tokens-per-s", o.tokens_per_s, parse_per_s, "of all GPUs");
+  add_parsed(pace, "--tokens-per-s-per-gpu", o.tokens_per_s_per_gpu, parse_per_s, "of one GPU");
+  add_parsed(pace, "--step-time", o.step_time, parse_seconds,
              "of --global-batch x --sequence tokens");
 
   add_parsed(app, "--within", o.within, parse_seconds,
@@ -461,10 +460,11 @@ int run_time(const Options& o, Output& out) {
 
 }  // namespace
 
-Command add_plan_time_command(CLI::App& plan) {
+Command add_plan_time_command(Arguments plan) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = plan.add_subcommand("time", "Training FLOPs, days, GPUs for a deadline, MFU");
-  add_options(*command, *options);
+  const Arguments command =
+      plan.add_subcommand("time", "Training FLOPs, days, GPUs for a deadline, MFU");
+  add_options(command, *options);
   return {command, [options](Output& out) { return run_time(*options, out); }};
 }
 

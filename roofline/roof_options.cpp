@@ -8,11 +8,10 @@
 
 namespace roofline {
 
-void add_roof_options(CLI::App& command, RoofOptions& options) {
-  CLI::Option* spec =
-      command.add_option("--spec", options.spec, "a data sheet that `roofline specs` lists");
+void add_roof_options(Arguments command, RoofOptions& options) {
+  command.add_option("--spec", options.spec, "a data sheet that `roofline specs` lists");
   command.add_option("--from", options.run, "a run's folder: the roofs that it measured")
-      ->excludes(spec);
+      .excludes("--spec");
 }
 
 std::vector<Roof> load_roofs(const RoofOptions& options) {

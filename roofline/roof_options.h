@@ -1,11 +1,11 @@
 // --spec and --from: whose roofs a subcommand computes with.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "roofline/arguments.h"
 #include "roofline/roof.h"
 #include "roofline/table.h"
 
@@ -16,7 +16,7 @@ struct RoofOptions {
   std::string run;   // a run's folder
 };
 
-void add_roof_options(CLI::App& command, RoofOptions& options);
+void add_roof_options(Arguments command, RoofOptions& options);
 
 /// The roofs of the spec, or all those of the run; empty where neither was given.
 std::vector<Roof> load_roofs(const RoofOptions& options);

@@ -172,26 +172,27 @@ Table show_run(const std::string& run) {
 
 }  // namespace
 
-Command add_specs_command(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("specs", "All data sheets, dense, with their sources");
+Command add_specs_command(Arguments app) {
+  const Arguments command =
+      app.add_subcommand("specs", "All data sheets, dense, with their sources");
   return {command, [](Output& out) {
             out.print(list_specs());
             return 0;
           }};
 }
 
-Command add_peaks_command(CLI::App& app) {
+Command add_peaks_command(Arguments app) {
   struct Options {
     std::string spec, run;
     bool explain = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
+  const Arguments command =
       app.add_subcommand("peaks", "The roofs and ridge points of a data sheet or of a run");
-  CLI::Option* spec = command->add_option("spec", options->spec, "a name of `roofline specs`");
-  command->add_option("--from", options->run, "a run's folder instead")->excludes(spec);
-  command->add_flag("--explain", options->explain,
-                    "also SMs x FLOP/clk x clock and bus x clock, beside the sheet's figures");
+  command.add_option("spec", options->spec, "a name of `roofline specs`");
+  command.add_option("--from", options->run, "a run's folder instead").excludes("spec");
+  command.add_flag("--explain", options->explain,
+                   "also SMs x FLOP/clk x clock and bus x clock, beside the sheet's figures");
   return {
       command, [options](Output& out) {
         if (options->spec.empty() && options->run.empty()) {

@@ -44,18 +44,18 @@ Table summary(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-Command add_validate_command(CLI::App& app) {
+Command add_validate_command(Arguments app) {
   struct Options {
     std::string run;
     bool strict = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* const command = app.add_subcommand(
+  const Arguments command = app.add_subcommand(
       "validate", "judges the lecture's claims; exit 1 where a verdict is not the expected one");
-  command->add_option(
+  command.add_option(
       "RUN", options->run,
       "a run's folder, into which claims.csv, claims.md and ridge.csv go; none: the arithmetic");
-  command->add_flag("--strict", options->strict, "exit 1 where a verdict is unknown, too");
+  command.add_flag("--strict", options->strict, "exit 1 where a verdict is unknown, too");
   return {command, [options](Output& out) {
             std::vector<Finding> findings;
             if (options->run.empty()) {
