@@ -225,13 +225,17 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   }
   const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
   if (any && device_.facts().backend == "cpu") {
+    const std::size_t first = rows.size();
+    const Data data{kinds.front(), settings_.seed};
     if (const auto c = roof_companion(group.cases.front())) {
-      const std::size_t first = rows.size();
-      for (const std::string& cache : settings_.caches) {
-        prepare(*c, cache, {kinds.front(), settings_.seed}, 1, cap_s, rows);
-      }
-      for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
+      for (const std::string& cache : settings_.caches) prepare(*c, cache, data, 1, cap_s, rows);
     }
+    for (const Case& c : group.cases) {
+      if (const auto small = in_cache(c, device_.facts().processors)) {
+        prepare(*small, "hot", data, 1, cap_s, rows);
+      }
+    }
+    for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
   }
 
   try {
@@ -246,17 +250,27 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
 
-  const auto companion_of = [&](const Row& row) {
-    const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
-      return r.companion && r.series && r.record.cache == row.record.cache && !row.alone;
-    });
+  const auto companion = [&](const auto& fits) -> const Row* {
+    const auto at = std::find_if(rows.begin(), rows.end(),
+                                 [&](const Row& r) { return r.companion && r.series && fits(r); });
     return at == rows.end() ? nullptr : &*at;
+  };
+  const auto roof_of = [&](const Row& row) {
+    return companion([&](const Row& r) {
+      return is_roof_kernel(r.what.op) && r.record.cache == row.record.cache && !row.alone;
+    });
+  };
+  const auto loop_of = [&](const Row& row) {
+    return companion([&](const Row& r) {
+      return r.what.op == row.what.op && r.what.a == row.what.a &&
+             r.record.implementation == row.record.implementation;
+    });
   };
   std::vector<Record> written;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
     if (row.companion) continue;
-    if (row.series) judge(row, companion_of(row));
+    if (row.series) judge(row, roof_of(row), loop_of(row));
     if (row.beside_default && row.series && rows[i - 1].series) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));
     }
@@ -501,7 +515,17 @@ void Runner::sustain(std::vector<Row>& rows) {
   std::move(added.begin(), added.end(), std::back_inserter(rows));
 }
 
-void Runner::judge(Row& row, const Row* companion) {
+/// What keeps a row of `bytes_per_s` from its roof: the loop itself, or that it waits for memory.
+std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
+  const double in_cache =
+      cost(loop.what).bytes().value / roofline::median(loop.series->round_medians());
+  return fmt::format("{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}",
+                     100 * bytes_per_s / in_cache, in_cache / 1e9,
+                     bytes_per_s >= 0.9 * in_cache ? "arithmetic and conversion limit it"
+                                                   : "both the loop and memory limit it");
+}
+
+void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   Record& r = row.record;
   if (!row.runs()) return;
   set_statistics(r, *row.series);
@@ -555,6 +579,10 @@ void Runner::judge(Row& row, const Row* companion) {
     }
   } else if (placing.measured_roof_time && placing.measured_roof_time->value > 0) {
     r.fraction_of_measured_roof = placing.measured_roof_time->value / time_s;
+  }
+  if (loop != nullptr && row.level == Level::memory &&
+      r.fraction_of_measured_roof.value_or(1) < 0.9) {
+    row.add_note(limit_note(*r.achieved_bytes_per_s, *loop));
   }
   if (const Roof* peak = mfu_peak(row.what, roofs_); peak != nullptr && r.achieved_flops_per_s) {
     r.mfu = *r.achieved_flops_per_s / peak->per_s;
@@ -683,6 +711,17 @@ std::optional<Case> roof_companion(const Case& c) {
   same.n = std::max<std::int64_t>(
       1, static_cast<std::int64_t>((cost(c).bytes() / cost(same).bytes()).value));
   return same;
+}
+
+std::optional<Case> in_cache(Case c, std::int64_t processors) {
+  if (is_roof_kernel(c.op) || c.op == Op::empty || c.op == Op::gemm) return std::nullopt;
+  if (c.op == Op::gemv) c.n = std::min<std::int64_t>(c.n, 1024);  // x is small beside A, as it was
+  std::int64_t& size = c.op == Op::gemv ? c.m : c.n;
+  const double share = 262144.0 * static_cast<double>(processors) / cost(c).bytes().value;
+  if (share < 1) {
+    size = std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(size)));
+  }
+  return c;
 }
 
 std::optional<std::string> faster_than_light(const Record& r, const Roof* memory_limit,

@@ -72,7 +72,8 @@ class Runner {
   void measure(std::vector<Row>& rows, Protocol protocol);
   void sustain(std::vector<Row>& rows);
   bool out_of_time() const;
-  void judge(Row& row, const Row* companion);
+  static std::string limit_note(double bytes_per_s, const Row& loop);
+  void judge(Row& row, const Row* companion, const Row* loop);
   void add_roof(const Row& row);
   bool is_of_run(const roofline::Record& record) const;
   void publish(Row& row, bool measures_roof);
@@ -96,7 +97,11 @@ std::span<const kernels::InputKind> data_of(const Group& group, const Settings& 
 /// minute: the same access mix, the same traffic. Nothing for an op that is a roof kernel itself.
 std::optional<roofline::Case> roof_companion(const roofline::Case& c);
 
-/// Whether a row is faster than the hardware can be, and the likely cause; see DESIGN in README.
+/// `c` in small, 256 KiB a processor, which is sampled beside it on a cpu to tell what its loop
+/// does where memory does not matter. Nothing for a GEMM and for what measures roofs.
+std::optional<roofline::Case> in_cache(roofline::Case c, std::int64_t processors);
+
+/// Whether a row is faster than the hardware can be, and the likely cause.
 std::optional<std::string> faster_than_light(const roofline::Record& record,
                                              const roofline::Roof* memory_limit,
                                              const roofline::Roof* compute_limit);

@@ -359,6 +359,7 @@ TEST_F(RunnerTest, AMigSliceHasNoSheetAndNoMfu) {
 // ---- variants: a relu whose policies take, or do, what the test says; and the copy beside it ----
 
 const char* launched_policy = "";
+std::int64_t launched_n = 0;
 
 const kernels::Kernel& real_kernel(const std::string& op) {
   const auto all = kernels::cpu_kernels();
@@ -370,6 +371,7 @@ const kernels::Kernel& real_kernel(const std::string& op) {
 void launch_planted(const char* op, const kernels::Operands& o, const kernels::Policy& policy,
                     const kernels::Queue& queue) {
   launched_policy = policy.name;
+  launched_n = o.n;
   if (policy.name == std::string("throws")) throw std::runtime_error("too many registers");
   const kernels::Kernel& real = real_kernel(op);
   real.launch(o, real.policies.front(), queue);
@@ -386,6 +388,7 @@ class PlantedDevice : public FakeDevice {
   std::map<std::string, double> policy_s = {
       {"first", 1e-3}, {"slow", 3e-3}, {"best", 8e-4}, {"throws", 1e-6}, {"wrong", 1e-6}};
   double fresh_best_s = 8e-4;  // of "best", from its second capture on
+  double small_s = 0;          // of 32768 elements, if that is another
   std::vector<kernels::Policy> policies = {
       {.name = "first"}, {.name = "throws"}, {.name = "slow"}, {.name = "wrong"}, {.name = "best"}};
 
@@ -406,8 +409,11 @@ class PlantedDevice : public FakeDevice {
     const std::string policy = launched_policy;
     const Timed plain = FakeDevice::timed(launch, copies, launches);
     const bool fresh = policy == "best" && ++captures_of_best_ > 2;  // one launch, then a sample
-    return {launches, [this, plain, policy, fresh] {
-              time_s = [&](int) { return fresh ? fresh_best_s : policy_s[policy]; };
+    const bool small = small_s > 0 && launched_n == 32768;
+    return {launches, [this, plain, policy, fresh, small] {
+              time_s = [&](int) {
+                return small ? small_s : fresh ? fresh_best_s : policy_s[policy];
+              };
               return plain.run_s();
             }};
   }
@@ -515,6 +521,46 @@ TEST_F(RunnerTest, ASlowingRowAndAProfilerAreNamedInTheNote) {
   Runner runner(device_, folder_, settings, interrupted_);
   const Record r = runner.run({"relu", {kRelu}}, 0).at(0);
   EXPECT_TRUE(r.note.starts_with("measured under a profiler; slowed down by ")) << r.note;
+}
+
+TEST_F(Variants, ACpuRowFarFromItsRoofSaysWhatLimitsIt) {
+  const Case relu = make_case(Op::relu, Dtype::fp32, 1, 1 << 17, 1);  // in small: 1 << 15
+  const struct {
+    double copy_s, small_s;
+    std::string_view note;
+  } rows[] = {
+      {1e-3, 0.25e-3, ""},
+      {0.5e-3, 0.24e-3,
+       "96 % of the 1.09 GB/s that its loop reaches in the cache: arithmetic and conversion limit "
+       "it"},
+      {0.5e-3, 0.125e-3,
+       "50 % of the 2.1 GB/s that its loop reaches in the cache: both the loop and memory limit "
+       "it"},
+  };
+  for (const auto& [copy_s, small_s, note] : rows) {
+    PlantedDevice device(
+        {.backend = "cpu", .name = "CPU", .processors = 1, .cache_bytes = 1 << 18});
+    device.policy_s["copy"] = copy_s;
+    device.small_s = small_s;
+    Runner runner(device, folder_, {}, interrupted_);
+    EXPECT_EQ(runner.run({"relu", {relu}}, 0).at(0).note, note);
+  }
+}
+
+TEST(InCache, IsTheSameOpInSmall) {
+  const struct {
+    Case c, small;
+  } rows[] = {
+      {make_case(Op::relu, Dtype::fp32, 1, 1 << 20, 1),
+       make_case(Op::relu, Dtype::fp32, 1, 65536, 1)},
+      {make_case(Op::dot, Dtype::fp8_e4m3, 1, 100, 1),
+       make_case(Op::dot, Dtype::fp8_e4m3, 1, 100, 1)},
+      {make_case(Op::gemv, Dtype::bf16, 8192, 8192, 1),
+       make_case(Op::gemv, Dtype::bf16, 255, 1024, 1)},
+  };
+  for (const auto& [c, small] : rows) EXPECT_EQ(in_cache(c, 2), small) << name(c);
+  EXPECT_FALSE(in_cache(kCopy, 2));
+  EXPECT_FALSE(in_cache(make_case(Op::gemm, Dtype::fp32, 8, 8, 8), 2));
 }
 
 TEST(RoofCompanion, HasTheSameAccessAndTraffic) {
