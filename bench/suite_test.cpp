@@ -153,14 +153,16 @@ TEST(DefaultSuite, SustainsTheLargestGemmOfEachTypeOnAGpu) {
   for (const Group& g : make("default", kCpu)) EXPECT_FALSE(g.sustained) << g.name;
 }
 
-TEST(DefaultSuite, HasTheLecturesShapeOnAGpu) {
-  const auto has = [](const roofline::DeviceFacts& device) {
-    const auto groups = make("default", device);
-    return std::any_of(groups.begin(), groups.end(),
-                       [](const Group& g) { return g.name == "gemm/fp32/16384x8192x32768"; });
-  };
-  EXPECT_TRUE(has(kGpu));
-  EXPECT_FALSE(has(kCpu));
+TEST(DefaultSuite, HasTheLecturesShapeOnAGpuWithOnesBesideNormalInputs) {
+  for (const auto& [device, expected] : {std::pair{kGpu, 1}, std::pair{kCpu, 0}}) {
+    int found = 0;
+    for (const Group& g : make("default", device)) {
+      if (g.name != "gemm/fp32/16384x8192x32768") continue;
+      ++found;
+      EXPECT_EQ(g.data, (std::vector{kernels::InputKind::normal, kernels::InputKind::ones}));
+    }
+    EXPECT_EQ(found, expected);
+  }
 }
 
 TEST(Suites, RefuseAnUnknownNameWithTheKnownOnes) {

@@ -288,7 +288,7 @@ constexpr Claim kClaims[] = {
      "its SMs and clock give 66.91e12, and NVIDIA prints 67"},
     {"mfu-0.79", kMeasured, "MFU 0.79 in fp32, TF32 off, x all ones", kLecture, "0.79", kFp32, "5.34e13 / 6.75e13",
      [](Dtype) { return 5.34e13 / 6.75e13; }, [](const Subject& s, Dtype) { return mfu_079(s, "ones"); },
-     h100_only(within(0.79, 0.05)), only_on_h100(kHolds), "of 67.5e12, as said"},
+     h100_only(within(0.79, 0.05)), only_on_h100(kHolds), "of 67.5e12, as said; here w is all ones, too"},
     {"mfu-0.79-normal", kMeasured, "the same with normally distributed data, which draws more power", kOurs, "", kFp32, "5.34e13 / 6.75e13",
      [](Dtype) { return 5.34e13 / 6.75e13; }, [](const Subject& s, Dtype) { return mfu_079(s, "normal"); },
      not_judged(), everywhere(kNone), "printed, not judged"},
