@@ -522,7 +522,7 @@ std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
   return fmt::format("{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}",
                      100 * bytes_per_s / in_cache, in_cache / 1e9,
                      bytes_per_s >= 0.9 * in_cache ? "arithmetic and conversion limit it"
-                                                   : "both the loop and memory limit it");
+                                                   : "it waits for memory as well");
 }
 
 void Runner::judge(Row& row, const Row* companion, const Row* loop) {
