@@ -534,8 +534,7 @@ TEST_F(Variants, ACpuRowFarFromItsRoofSaysWhatLimitsIt) {
        "96 % of the 1.09 GB/s that its loop reaches in the cache: arithmetic and conversion limit "
        "it"},
       {0.5e-3, 0.125e-3,
-       "50 % of the 2.1 GB/s that its loop reaches in the cache: both the loop and memory limit "
-       "it"},
+       "50 % of the 2.1 GB/s that its loop reaches in the cache: it waits for memory as well"},
   };
   for (const auto& [copy_s, small_s, note] : rows) {
     PlantedDevice device(
