@@ -159,6 +159,27 @@ TEST_F(CudaDevice, SurvivesALaunchThatThrowsDuringCapture) {
   EXPECT_GE(timed.run_s(), 0);
 }
 
+TEST_F(CudaDevice, ComputesByThePeersWhatIsRightAndCanBeCaptured) {
+  std::vector<Case> cases = {make_case(Op::copy, Dtype::fp32, 1, 10007, 1)};
+  for (const Dtype t : {Dtype::fp32, Dtype::fp16, Dtype::bf16, Dtype::fp8_e4m3, Dtype::fp8_e5m2}) {
+    for (const Op op : {Op::relu, Op::gelu, Op::dot})
+      cases.push_back(make_case(op, t, 1, 10007, 1));
+    cases.push_back(make_case(Op::gemv, t, 80, 1024, 1));
+  }
+  for (const Implementation& i : implementations()) {
+    const std::string one[] = {std::string(i.name)};
+    for (const Case& c : cases) {
+      if (!i.peer || !takes_part(i, one, c.op, *device_) || i.refuses(c, *device_)) continue;
+      const Operands operands(c, 2, {}, *device_);
+      const Work work = i.prepare(c, i.variants(c, *device_).front().front(), operands, *device_);
+      const Verification v = verify(c, work, operands, *device_);
+      EXPECT_TRUE(v.passed()) << i.name << " " << name(c) << ": error " << v.max_error
+                              << ", at most " << v.tolerance << "; " << v.where;
+      EXPECT_GE(device_->timed(work.launch, 2, 2).run_s(), 0) << i.name << " " << name(c);
+    }
+  }
+}
+
 TEST(MakeCudaDevice, NamesTheVisibleGpusForAnOrdinalPastThem) {
   try {
     make_cuda_device(99);
