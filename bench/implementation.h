@@ -26,8 +26,9 @@ struct Work {
   std::string scale_mode;
   std::optional<bool> fast_accumulation;
   std::string note;
-  // Of a transfer: the host's side of it, copy after copy. The host takes part in its launches.
-  Memory host;
+  Memory host;             // of a transfer: the host's side of it, copy after copy
+  bool with_host = false;  // the host takes part in its launches: see Device::timed_with_host()
+  int launches = 0;        // in a sample; 0: as many as make it long enough
 };
 
 /// Names of variants that do the same in other ways, launch policies of ours or algorithms of a

@@ -7,8 +7,7 @@ namespace bench {
 
 std::span<const Implementation> implementations() {
   static const std::vector<Implementation> kAll = {
-      kOurs,
-      kTransfer,
+      kOurs,     kTransfer,
 #ifdef ROOFLINE_HAS_CUDA
       kCublasLt, kCublasLtGemv, kCublas, kCudart,
 #endif

@@ -452,12 +452,15 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
     const int copies = row.record.cache == "hot" ? 1 : row.operands->copies();
     attempt(row, [&] {
       const auto timed = [&](int launches) {
-        return row.work.host ? device_.timed_with_host(row.work.launch, copies, launches)
-                             : device_.timed(row.work.launch, copies, launches);
+        return row.work.with_host ? device_.timed_with_host(row.work.launch, copies, launches)
+                                  : device_.timed(row.work.launch, copies, launches);
       };
-      const Timed once = timed(1);
-      const double launch_s = once.run_s() / once.launches;
-      group.push_back({.timed = timed(launches_for(protocol.sample_s, launch_s))});
+      int launches = row.work.launches;
+      if (launches == 0) {
+        const Timed once = timed(1);
+        launches = launches_for(protocol.sample_s, once.run_s() / once.launches);
+      }
+      group.push_back({.timed = timed(launches)});
       measured.push_back(&row);
       warm = !settled_.insert(kind_of_load(row.what)).second && warm;
     });
@@ -500,7 +503,7 @@ void Runner::sustain(std::vector<Row>& rows) {
     std::vector<Row> one = {burst};
     Row& row = one.front();
     row.series.reset();
-    row.record.variant += "-sustained";
+    row.record.variant += roofline::kSustained;
     row.alone = true;
     row.beside_default = false;
     if (out_of_time()) row.skip(settings_.budget_s);
@@ -625,7 +628,8 @@ void Runner::add_roof(const Row& row) {
   const Record& r = row.record;
   const bool measured = r.status == Status::ok || r.status == Status::noisy;
   if (!measured || row.level == Level::none) return;
-  if (row.what.op == Op::empty) launch_s_ = r.time_median_s;
+  const bool in_graph = !row.work.with_host && row.work.launches == 0;
+  if (row.what.op == Op::empty && in_graph) launch_s_ = r.time_median_s;
   if (!is_roof_kernel(row.what.op)) return;
   Roof roof{.kind = Kind::measured, .source = fmt::format("{} {}", name(row.what), r.variant)};
   if (row.what.op == Op::fma) {

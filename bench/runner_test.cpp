@@ -94,6 +94,17 @@ TEST_F(RunnerTest, MeasuresARoofAndHoldsLaterRowsAgainstIt) {
   EXPECT_EQ(read.roofs.back().name, "fma_fp32");
 }
 
+TEST_F(RunnerTest, AnEmptyLaunchIsTimedInAGraphFromTheHostAndNotAtAll) {
+  device_.time_s = [](int) { return 3e-6; };
+  const auto rows = run({make_case(Op::empty, Dtype::fp32, 1, 1, 1)});
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].launches_per_sample, 67) << "200 us";
+  EXPECT_EQ(rows[1].variant, "from_host");
+  EXPECT_EQ(rows[1].launches_per_sample, 67);
+  EXPECT_EQ(rows[2].variant, "interval");
+  EXPECT_EQ(rows[2].launches_per_sample, 1) << "of nothing, a sample holds one";
+}
+
 TEST_F(RunnerTest, ACopyOfAnotherSizeIsNoRoof) {
   device_.time_s = [](int) { return at_fraction_of_hbm(kCopy, 0.8); };
   runner_.run({"copy", {kCopy}}, 0);

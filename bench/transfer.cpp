@@ -29,6 +29,7 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
                     all = bytes * static_cast<std::size_t>(operands.copies());
   Work work;
   work.host = device.allocate_host(all, variant == "pinned");
+  work.with_host = true;
   auto* const host = static_cast<std::byte*>(work.host.get());
   std::memset(host, 0xFF, all);  // poisons what comes down, and makes the pages resident
   if (up) {

@@ -47,11 +47,11 @@ Evidence poisoned(const Record& r) {
           .remark = fmt::format("{} is above_roof: nothing rests on it", name(r.what))};
 }
 
-/// The cold rows that `fits` picks, timed or above_roof.
+/// The cold rows in turns that `fits` picks, timed or above_roof.
 Rows pick(const Run& run, auto&& fits, std::string_view data = "normal") {
   Rows rows;
   for (const Record& r : run.records) {
-    const bool counts = is_timed(r) || r.status == Status::above_roof;
+    const bool counts = (is_timed(r) || r.status == Status::above_roof) && !is_sustained(r);
     if (counts && r.cache == "cold" && r.data == data && fits(r)) rows.push_back(&r);
   }
   return rows;

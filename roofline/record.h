@@ -68,6 +68,11 @@ struct Record {
   std::string note;
 };
 
+/// What the variant of a row ends in that was measured alone and without pause, in no turns with
+/// its group: no ratio of its rounds to those of another is a paired one.
+inline constexpr std::string_view kSustained = "-sustained";
+inline bool is_sustained(const Record& r) { return r.variant.ends_with(kSustained); }
+
 /// The header of measurements.csv, in order.
 std::vector<std::string> measurement_columns();
 

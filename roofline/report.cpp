@@ -25,14 +25,14 @@ bool is_timed(const Record& r) {
   return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s;
 }
 
-/// Numbers of the records that computed the same, on the same inputs, from the same place.
+/// Numbers of the records that computed the same in turns, on the same inputs, from the same place.
 using Alike = std::vector<std::size_t>;
 
 std::vector<Alike> alike(std::span<const Record> records) {
   std::vector<Alike> groups;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& r = records[i];
-    if (!is_timed(r)) continue;
+    if (!is_timed(r) || is_sustained(r)) continue;
     const auto same = [&](const Alike& group) {
       const Record& first = records[group.front()];
       return first.what == r.what && first.cache == r.cache && first.data == r.data;
@@ -87,6 +87,12 @@ Table report(std::span<const Record> records) {
                           "GB/s", "TFLOP/s", "percent_of_roof", "roof", "kind",
                           "percent_of_measured", "mfu_percent", "bound", "status"},
               .digits = 4};
+  const bool compares_data = std::any_of(records.begin(), records.end(), [&](const Record& r) {
+    return r.data != records.front().data;
+  });
+  const auto after_cache =
+      std::find(table.columns.begin(), table.columns.end(), "cache") + 1 - table.columns.begin();
+  if (compares_data) table.columns.insert(table.columns.begin() + after_cache, "data");
   for (const Record& r : records) {
     table.rows.push_back(
         {std::string(name(r.what.op)), dtype_label(r.what), shape_label(r.what),
@@ -95,6 +101,9 @@ Table report(std::span<const Record> records) {
          scaled(r.fraction_of_roof, 0.01), text(r.roof_name),
          r.roof_kind ? text(name(*r.roof_kind)) : Cell(), scaled(r.fraction_of_measured_roof, 0.01),
          scaled(r.mfu, 0.01), r.bound ? text(name(*r.bound)) : Cell(), text(name(r.status))});
+    if (compares_data) {
+      table.rows.back().insert(table.rows.back().begin() + after_cache, text(r.data));
+    }
     if (!r.note.empty()) {
       const std::string note = fmt::format("{} {}: {}", name(r.what), r.implementation, r.note);
       if (std::find(table.notes.begin(), table.notes.end(), note) == table.notes.end()) {

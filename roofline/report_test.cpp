@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 namespace roofline {
@@ -48,8 +49,26 @@ TEST(Peers, ComputeTheSameOnTheSameInputs) {
   run.records.back().data = "ones";
   EXPECT_TRUE(peers(run).rows.empty());
   run.records.back().data = "normal";
+  run.records.back().variant = "grid-sustained";
+  EXPECT_TRUE(peers(run).rows.empty()) << "in no turns with ours";
+  run.records.back().variant = "grid";
   run.records.back().status = Status::above_roof;
   EXPECT_TRUE(peers(run).rows.empty());
+}
+
+TEST(Report, ShowsTheInputsWhereTheyDiffer) {
+  Measured run;
+  add(run, kRelu, "ours", {2, 2, 2, 2, 2, 2});
+  add(run, kRelu, "ours", {2, 2, 2, 2, 2, 2});
+  const auto data_column = [&] {
+    const std::vector<std::string> columns = report(run.records).columns;
+    return std::find(columns.begin(), columns.end(), "data") - columns.begin();
+  };
+  EXPECT_EQ(data_column(), static_cast<std::ptrdiff_t>(report(run.records).columns.size()));
+  run.records.back().data = "zeros";
+  const std::vector<Cell> last = report(run.records).rows.back();
+  EXPECT_EQ(std::get<std::string>(last.at(static_cast<std::size_t>(data_column()))), "zeros");
+  EXPECT_EQ(last.size(), report(run.records).columns.size());
 }
 
 TEST(Peers, WithoutSamplesHaveARatioAndNoInterval) {
