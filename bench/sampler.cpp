@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <random>
 
 namespace bench {
 namespace {
@@ -71,8 +73,11 @@ void settle(std::span<Series> group, const Protocol& protocol, const Device& dev
 void sample(std::span<Series> group, const Protocol& protocol, Device& device,
             const std::atomic<bool>& interrupted) {
   const double end = device.now_s() + protocol.cap_s;
+  std::vector<std::reference_wrapper<Series>> order(group.begin(), group.end());
+  std::minstd_rand random;
   for (int round = 0; round < protocol.max_rounds; ++round) {
-    for (Series& series : group) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (Series& series : order) {
       const double block_end = device.now_s() + protocol.block_s;
       do {
         if (interrupted) return;

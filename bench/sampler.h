@@ -55,7 +55,10 @@ void settle(std::span<Series> group, const Protocol& protocol, const Device& dev
             const std::atomic<bool>& interrupted);
 
 /// Rounds over the group: in each, every series gets a block of samples, so that what drifts,
-/// drifts for all. Ends when all are quieter than max_noise, at the caps, or when interrupted.
+/// drifts for all. In shuffled order: on a core that another process shares, the scheduler's slices
+/// fall into step with a fixed one, and always the same row waits (1.6 times its roof kernel, on a
+/// busy 2-core machine). Ends when all are quieter than max_noise, at the caps, or when
+/// interrupted.
 void sample(std::span<Series> group, const Protocol& protocol, Device& device,
             const std::atomic<bool>& interrupted);
 
