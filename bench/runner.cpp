@@ -534,6 +534,10 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   set_statistics(r, *row.series);
   set_telemetry(r, *row.series);
   const double time_s = *r.time_median_s;
+  if (time_s == 0 && row.work.launches == 1) {  // of nothing, between two events
+    r.status = Status::noisy;
+    return row.add_note("shorter than the timer resolves");
+  }
   if (!(time_s > 0) || !std::isfinite(time_s)) {
     const std::string note = fmt::format(
         "no valid time: the median of {} samples is {} s; the kernel did not run, or "

@@ -103,6 +103,12 @@ TEST_F(RunnerTest, AnEmptyLaunchIsTimedInAGraphFromTheHostAndNotAtAll) {
   EXPECT_EQ(rows[1].launches_per_sample, 67);
   EXPECT_EQ(rows[2].variant, "interval");
   EXPECT_EQ(rows[2].launches_per_sample, 1) << "of nothing, a sample holds one";
+  EXPECT_EQ(rows[2].status, Status::ok);
+  device_.time_s = [](int) { return 0.0; };
+  const auto unresolved = run({make_case(Op::empty, Dtype::fp32, 1, 1, 1)});
+  EXPECT_EQ(unresolved[0].status, Status::failed);
+  EXPECT_EQ(unresolved[2].status, Status::noisy) << "two events may show no time between them";
+  EXPECT_EQ(unresolved[2].note, "shorter than the timer resolves");
 }
 
 TEST_F(RunnerTest, ACopyOfAnotherSizeIsNoRoof) {

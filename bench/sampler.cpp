@@ -75,14 +75,17 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   const double end = device.now_s() + protocol.cap_s;
   std::vector<std::reference_wrapper<Series>> order(group.begin(), group.end());
   std::minstd_rand random;
+  // What is too short for a sample, as an interval of nothing is, does not fill the file.
+  const double most = 4 * protocol.block_s / protocol.sample_s;
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
       const double block_end = device.now_s() + protocol.block_s;
+      int taken = 0;
       do {
         if (interrupted) return;
         series.samples.push_back({round, series.timed.run_s() / series.timed.launches});
-      } while (device.now_s() < block_end);
+      } while (device.now_s() < block_end && ++taken < most);
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(),
