@@ -1,7 +1,9 @@
 // y = A x, A [m, n] row-major. A block sums a few rows side by side, so that each x it loads is
-// unpacked once for all of them; its threads share the columns, in one fixed order.
+// unpacked once for all of them; its threads share the columns, in one fixed order. Where there are
+// too few rows for all SMs, blocks share the columns too, and a second launch adds their sums.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -12,24 +14,30 @@
 namespace kernels {
 
 /// kRows rows of A, one 16-byte load of each in flight a thread. Rows past the last are read as the
-/// last, and their sums dropped: no branch between the loads.
+/// last, and their sums dropped: no branch between the loads. Of `splits` > 1 blocks, each sums its
+/// part of the columns, into partials[part, row].
 template <Dtype T, int kRows>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
-    gemv_kernel(const void* a, const void* x, void* y, std::int64_t m, std::int64_t n,
-                std::int64_t lda) {
+    gemv_kernel(const void* a, const void* x, void* y, float* partials, std::int64_t m,
+                std::int64_t n, std::int64_t lda, unsigned splits) {
   constexpr int kLanes = sizeof(Vector) / sizeof(T);
-  const std::int64_t vectors = n / kLanes, tail = vectors * kLanes + threadIdx.x;
-  for (std::int64_t first = std::int64_t{blockIdx.x} * kRows; first < m;
-       first += std::int64_t{gridDim.x} * kRows) {
+  const std::int64_t vectors = n / kLanes;
+  const unsigned part = blockIdx.x % splits;
+  const std::int64_t begin = vectors * part / splits, end = vectors * (part + 1) / splits;
+  const auto* const columns = static_cast<const Vector*>(x) + begin;
+  // The tail: the last part's.
+  const std::int64_t tail = part == splits - 1 ? vectors * kLanes + threadIdx.x : n;
+  for (std::int64_t first = std::int64_t{blockIdx.x / splits} * kRows; first < m;
+       first += std::int64_t{gridDim.x / splits} * kRows) {
     const T* row[kRows];
     for (int r = 0; r < kRows; ++r) {
       row[r] = static_cast<const T*>(a) + (first + r < m ? first + r : m - 1) * lda;
     }
     float sums[kRows] = {};
-    for (std::int64_t i = threadIdx.x; i < vectors; i += blockDim.x) {
+    for (std::int64_t i = threadIdx.x; i < end - begin; i += blockDim.x) {
       Vector v[kRows];
-      for (int r = 0; r < kRows; ++r) v[r] = reinterpret_cast<const Vector*>(row[r])[i];
-      const Vector vx = static_cast<const Vector*>(x)[i];
+      for (int r = 0; r < kRows; ++r) v[r] = reinterpret_cast<const Vector*>(row[r])[begin + i];
+      const Vector vx = columns[i];
       for (int j = 0; j < 4; ++j) {
         for (int r = 0; r < kRows; ++r) multiply_add<T>(v[r].word[j], vx.word[j], sums[r]);
       }
@@ -41,14 +49,37 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
       }
       const float sum = block_reduce(sums[r], std::plus<>());
       using Out = typename DtypeTraits<T>::GemvOutput;
-      if (threadIdx.x == 0 && first + r < m)
-        static_cast<Out*>(y)[first + r] = static_cast<Out>(sum);
+      if (threadIdx.x == 0 && first + r < m) {
+        if (splits == 1) {
+          static_cast<Out*>(y)[first + r] = static_cast<Out>(sum);
+        } else {
+          partials[part * m + first + r] = sum;
+        }
+      }
     }
   }
 }
 
+/// y[row] = the sum of its `splits` partials, in their order.
+template <typename Out>
+__global__ void gemv_sum_kernel(const float* partials, void* y, std::int64_t m, unsigned splits) {
+  const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x;
+  for (std::int64_t row = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < m;
+       row += step) {
+    float sum = 0.0F;
+    for (unsigned part = 0; part < splits; ++part) sum += partials[part * m + row];
+    static_cast<Out*>(y)[row] = static_cast<Out>(sum);
+  }
+}
+
+/// One fp32 for each row and split; nothing without splits.
+inline std::size_t gemv_workspace_bytes(const Operands& x, const Policy& policy, const Queue&) {
+  return policy.splits > 1 ? static_cast<std::size_t>(x.m) * policy.splits * sizeof(float) : 0;
+}
+
 /// Enqueues y = A x; zeros for n = 0. a: m rows of n elements of T, lda elements apart; b: x, n
-/// elements; out: y, m elements of GemvOutput. The policy's vectors are rows.
+/// elements; out: y, m elements of GemvOutput. The policy's vectors are rows;
+/// with its splits, two launches.
 template <Dtype T>
 void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   constexpr std::int64_t kSize = sizeof(T), kOutSize = sizeof(typename DtypeTraits<T>::GemvOutput);
@@ -60,12 +91,23 @@ void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   const Range b{"b", x.b, x.n * kSize}, out{"out", x.out, x.m * kOutSize};
   for (const Range& range : {a, b, out}) check_aligned("gemv", range);
   check_apart("gemv", out, {a, b});
+  const auto partial_bytes = static_cast<std::int64_t>(gemv_workspace_bytes(x, policy, queue));
+  const Range partials{"workspace", x.workspace, partial_bytes};
+  check_aligned("gemv", partials, 256);
+  check_apart("gemv", partials, {a, b, out});
   if (x.m == 0) return;
   // A block takes `vectors` rows, whatever its threads.
-  const LaunchConfig grid = grid_for(x.m * policy.threads, policy.vectors, policy, queue);
+  LaunchConfig grid = grid_for(x.m * policy.threads, policy.vectors, policy, queue);
+  const auto splits = static_cast<unsigned>(policy.splits);
+  grid.blocks = std::min(grid.blocks, static_cast<unsigned>(kMaxBlocks) / splits) * splits;
+  auto* const sums = static_cast<float*>(x.workspace);
   with_vectors<1, 2, 4>("gemv", policy, [&]<int kRows>() {
-    launch(grid, gemv_kernel<T, kRows>, x.a, x.b, x.out, x.m, x.n, lda);
+    launch(grid, gemv_kernel<T, kRows>, x.a, x.b, x.out, sums, x.m, x.n, lda, splits);
   });
+  if (splits > 1) {
+    launch(grid_for(x.m, 1, policy, queue), gemv_sum_kernel<typename DtypeTraits<T>::GemvOutput>,
+           sums, x.out, x.m, splits);
+  }
 }
 
 }  // namespace kernels

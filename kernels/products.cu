@@ -11,13 +11,16 @@ constexpr Policy kDotPolicies[] = {
     {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
     {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},
 };
-// Untuned. Few rows want many threads a row, many rows few: from a block a row to a warp for four.
+// Untuned. Few rows want many threads a row, many rows few: from several blocks a row to a warp for
+// four.
 constexpr Policy kGemvPolicies[] = {
     {.name = "t128v4", .threads = 128, .vectors = 4},
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v2", .threads = 256, .vectors = 2},
     {.name = "t256v1", .threads = 256, .vectors = 1},
     {.name = "t32v4", .threads = 32, .vectors = 4},
+    {.name = "t128v4s4", .threads = 128, .vectors = 4, .splits = 4},
+    {.name = "t256v1s8", .threads = 256, .vectors = 1, .splits = 8},
 };
 
 template <Dtype T>
@@ -31,7 +34,7 @@ constexpr Kernel dot() {
 
 template <Dtype T>
 constexpr Kernel gemv() {
-  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, no_workspace, launch_gemv<T>};
+  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, gemv_workspace_bytes, launch_gemv<T>};
 }
 
 constexpr Kernel kProducts[] = {

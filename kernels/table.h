@@ -18,6 +18,7 @@ struct Policy {
   int vectors = 1;        // 16-byte loads of each input a thread has in flight; likewise
   int blocks_per_processor =
       0;                     // 0: one-shot grid that covers n; else grid-stride, this many x SMs
+  int splits = 1;            // of gemv's columns, among blocks whose sums a second launch adds
   bool nontemporal = false;  // on a cpu: stores that bypass the caches
 };
 
