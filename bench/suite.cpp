@@ -201,7 +201,8 @@ std::vector<Group> full(const Machine& machine) {
   for (auto* const suite : {&ramp, &ridge, &transfer}) {
     for (Group& g : suite(machine)) groups.push_back(std::move(g));
   }
-  std::ranges::stable_partition(groups, &Group::measures_roof);
+  std::stable_partition(groups.begin(), groups.end(),
+                        [](const Group& g) { return g.measures_roof; });
   return unique(std::move(groups));
 }
 
