@@ -227,8 +227,15 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   if (any && device_.facts().backend == "cpu") {
     const std::size_t first = rows.size();
     const Data data{kinds.front(), settings_.seed};
-    if (const auto c = roof_companion(group.cases.front())) {
-      for (const std::string& cache : settings_.caches) prepare(*c, cache, data, 1, cap_s, rows);
+    for (const std::string& cache : settings_.caches) {
+      std::vector<Case> beside;
+      for (const Case& c : group.cases) {
+        const Row row = blank_row(c, cache, data, "");
+        const auto roof = roof_companion(c, place(c, row.level, roofs_).bound);
+        if (!roof || std::find(beside.begin(), beside.end(), *roof) != beside.end()) continue;
+        beside.push_back(*roof);
+        prepare(*roof, cache, data, 1, cap_s, rows);
+      }
     }
     for (const Case& c : group.cases) {
       if (const auto small = in_cache(c, device_.facts().processors)) {
@@ -256,8 +263,10 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
     return at == rows.end() ? nullptr : &*at;
   };
   const auto roof_of = [&](const Row& row) {
+    const auto bound = place(row.what, row.level, roofs_).bound;
     return companion([&](const Row& r) {
-      return is_roof_kernel(r.what.op) && r.record.cache == row.record.cache && !row.alone;
+      const bool binds = !bound || (r.what.op == Op::fma) == (*bound == Bound::compute);
+      return is_roof_kernel(r.what.op) && binds && r.record.cache == row.record.cache && !row.alone;
     });
   };
   const auto loop_of = [&](const Row& row) {
@@ -571,10 +580,9 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   }
   if (launch_s_ && time_s < 2 * *launch_s_) r.bound = Bound::launch;
 
-  const auto beside = companion == nullptr ? roofline::Cost{} : roofline::cost(companion->what);
-  const bool computes = beside.flops.value > 0;
-  const bool binds = !placing.bound || computes == (placing.bound == Bound::compute);
-  if (companion != nullptr && binds) {
+  if (companion != nullptr) {
+    const auto beside = roofline::cost(companion->what);
+    const bool computes = beside.flops.value > 0;
     const roofline::Ratio work =
         computes ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
     const roofline::Estimate ratio =
@@ -708,9 +716,9 @@ std::span<const kernels::InputKind> data_of(const Group& group, const Settings& 
   return group.data.empty() ? settings.data : group.data;
 }
 
-std::optional<Case> roof_companion(const Case& c) {
+std::optional<Case> roof_companion(const Case& c, std::optional<Bound> bound) {
   if (is_roof_kernel(c.op) || c.op == Op::empty) return std::nullopt;
-  if (c.op == Op::gemm) {
+  if (bound.value_or(c.op == Op::gemm ? Bound::compute : Bound::memory) == Bound::compute) {
     if (pipe(c) != Pipe::vector) return std::nullopt;
     return roofline::make_case(Op::fma, roofline::Dtype::fp32, 4096, 1 << 20, 1);
   }

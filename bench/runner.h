@@ -94,8 +94,10 @@ class Runner {
 std::span<const kernels::InputKind> data_of(const Group& group, const Settings& settings);
 
 /// The roof kernel that is sampled beside `c` on a cpu, whose memory changes speed from minute to
-/// minute: the same access mix, the same traffic. Nothing for an op that is a roof kernel itself.
-std::optional<roofline::Case> roof_companion(const roofline::Case& c);
+/// minute: multiply-adds where `bound` says compute (unknown: of a GEMM), else the same access mix
+/// and traffic. Nothing for an op that is a roof kernel itself, and for the matrix pipe.
+std::optional<roofline::Case> roof_companion(const roofline::Case& c,
+                                             std::optional<roofline::Bound> bound);
 
 /// `c` in small, 256 KiB a processor, which is sampled beside it on a cpu to tell what its loop
 /// does where memory does not matter. Nothing for a GEMM and for what measures roofs.

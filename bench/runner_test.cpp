@@ -124,10 +124,10 @@ TEST_F(RunnerTest, OnACpuTheRoofKernelBesideARowCountsWhereItsRoofBinds) {
   runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 64, 4096, 1)}, true}, 0);
   // All launches take 1 ms. A ReLU moves what the copy beside it moves.
   EXPECT_DOUBLE_EQ(*runner.run({"relu", {kRelu}}, 0).at(0).fraction_of_measured_roof, 1);
-  // 20 kN FLOPs at the 2 x 64 x 4096 of the fma: the copy beside it is not its roof.
+  // 20 kN FLOPs at the 2 x 4096 x 2^20 of the multiply-adds beside it: a copy is not its roof.
   const Record gelu = runner.run({"gelu", {make_case(Op::gelu, Dtype::fp32, 1, kN, 1)}}, 0).at(0);
   EXPECT_EQ(gelu.bound, Bound::compute);
-  EXPECT_NEAR(*gelu.fraction_of_measured_roof, 20.0 * kN / (2 * 64 * 4096), 1e-9);
+  EXPECT_NEAR(*gelu.fraction_of_measured_roof, 20.0 * kN / (2.0 * 4096 * (1 << 20)), 1e-9);
 }
 
 TEST_F(RunnerTest, FasterThanThePinsIsAboveRoofWithACause) {
@@ -582,13 +582,35 @@ TEST(InCache, IsTheSameOpInSmall) {
 TEST(RoofCompanion, HasTheSameAccessAndTraffic) {
   for (const Op op : {Op::relu, Op::gelu, Op::dot, Op::gemv}) {
     const Case c = make_case(op, Dtype::bf16, 512, 4096, 1);
-    const Case beside = roof_companion(c).value();
+    const Case beside = roof_companion(c, std::nullopt).value();
     EXPECT_EQ(info(beside.op).access, info(op).access);
     EXPECT_NEAR(cost(beside).bytes().value, cost(c).bytes().value, 8) << name(c);
   }
-  EXPECT_EQ(roof_companion(make_case(Op::gemm, Dtype::fp32, 8, 8, 8))->op, Op::fma);
-  EXPECT_FALSE(roof_companion(make_case(Op::gemm, Dtype::bf16, 8, 8, 8)));
-  EXPECT_FALSE(roof_companion(kCopy));
+  EXPECT_FALSE(roof_companion(kCopy, std::nullopt));
+}
+
+TEST(RoofCompanion, IsOfTheRoofThatBinds) {
+  const struct {
+    Op op;
+    Dtype dtype;
+    std::optional<Bound> bound;
+    std::optional<Op> beside;
+  } rows[] = {
+      {Op::gemm, Dtype::fp32, std::nullopt, Op::fma},         // its own roof is not measured yet
+      {Op::gemm, Dtype::fp32, Bound::compute, Op::fma},       //
+      {Op::gemm, Dtype::fp32, Bound::memory, Op::read},       // of few rows
+      {Op::gemm, Dtype::bf16, Bound::compute, std::nullopt},  // there is no kernel of that pipe
+      {Op::gelu, Dtype::fp8_e4m3, Bound::compute, Op::fma},   // 10 FLOPs a byte
+      {Op::gelu, Dtype::fp32, Bound::memory, Op::copy},
+      {Op::dot, Dtype::fp32, std::nullopt, Op::read},
+  };
+  for (const auto& [op, dtype, bound, beside] : rows) {
+    const auto got = roof_companion(make_case(op, dtype, 8, 4096, 8), bound);
+    ASSERT_EQ(got.has_value(), beside.has_value());
+    if (beside) {
+      EXPECT_EQ(got->op, *beside);
+    }
+  }
 }
 
 }  // namespace
