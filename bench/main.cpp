@@ -23,6 +23,7 @@
 #include "roofline/report.h"
 #include "roofline/run.h"
 #include "roofline/spec.h"
+#include "roofline/standard_streams.h"
 
 namespace bench {
 namespace {
@@ -138,9 +139,10 @@ std::string describe(benchmark::State& state, const std::vector<Record>& records
     if (r.status == Status::noisy) label += label.empty() ? "noisy" : ", noisy";
   }
   if (time_s == 0) {
-    const std::string why =
-        records.empty() ? "interrupted"
-                        : fmt::format("{}: {}", name(records.front().status), records.front().note);
+    const std::string why = interrupted       ? "interrupted"
+                            : records.empty() ? "nothing that --impl names computes it"
+                                              : fmt::format("{}: {}", name(records.front().status),
+                                                            records.front().note);
     state.SkipWithError(why.c_str());
   }
   state.SetLabel(label);
@@ -282,6 +284,7 @@ int run(int argc, char** argv) {
 }  // namespace bench
 
 int main(int argc, char** argv) {
+  occupy_closed_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough must not end a measurement
   std::signal(SIGINT, bench::on_signal);
   std::signal(SIGTERM, bench::on_signal);

@@ -37,6 +37,21 @@ constexpr const char* kSmall =
     " --device=cpu --op=relu --dtype=bf16 --shape=4096 --cache=hot --max-noise=100 --time-budget=5 "
     "--benchmark_filter=relu ";
 
+TEST_F(Bench, PrintsIntoNoFileOfARunWhereItsOutputIsClosed) {
+  for (const std::string closed : {">&-", "2>&-", "<&- >&- 2>&-"}) {
+    const ShellResult r = shell(std::string("bench") + kSmall + "--out=run " + closed);
+    EXPECT_EQ(r.code, 0) << closed;
+    EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U) << closed;
+    fs::remove_all(root_ / "run");
+  }
+}
+
+TEST_F(Bench, APeerThatDoesNotComputeTheOpSaysSo) {
+  const ShellResult r = shell(std::string("bench") + kSmall + "--impl=onednn --out=run 2>&1");
+  EXPECT_EQ(r.code, 3) << r.text;
+  EXPECT_NE(r.text.find("nothing that --impl names computes it"), std::string::npos) << r.text;
+}
+
 TEST_F(Bench, WritesARunThatReadsBack) {
   const ShellResult r = shell(std::string("bench") + kSmall + "--out=run 2>&1");
   EXPECT_EQ(r.code, 0) << r.text;

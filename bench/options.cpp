@@ -90,6 +90,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   std::vector<std::string> rest;
   for (int i = argc - 1; i > 0; --i) {  // CLI11 takes them last first
     const std::string argument = argv[i];
+    // CLI11 would take the next argument for the value, a folder named --dry-run.
+    if (const std::size_t value = argument.find('=') + 1;
+        value > 0 && argument.find_first_not_of(',', value) == std::string::npos) {
+      throw UsageError(fmt::format("{}: expected a value after =, got none", argument));
+    }
     if (argument.starts_with("--benchmark_")) {
       check_benchmark_flag(argument);
       options.benchmark_flags.insert(options.benchmark_flags.begin(), argument);

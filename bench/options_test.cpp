@@ -44,6 +44,8 @@ struct BadRow {
 };
 
 const BadRow kBad[] = {
+    {"--out=", "--out=: expected a value after =, got none"},
+    {"--impl=,", "--impl=,: expected a value after =, got none"},
     {"--op=reluu", "--op=reluu: expected empty, read, write, copy"},
     {"--dtype=fp64", "--dtype=fp64: expected fp32, tf32"},
     {"--dtype=float", "--dtype=float: expected fp32, tf32"},

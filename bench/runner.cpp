@@ -528,13 +528,16 @@ void Runner::sustain(std::vector<Row>& rows) {
 }
 
 /// What keeps a row of `bytes_per_s` from its roof: the loop itself, or that it waits for memory.
+/// Nothing where the loop was slower in the cache: it was disturbed there.
 std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
   const double in_cache =
       cost(loop.what).bytes().value / roofline::median(loop.series->round_medians());
-  return fmt::format("{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}",
-                     100 * bytes_per_s / in_cache, in_cache / 1e9,
-                     bytes_per_s >= 0.9 * in_cache ? "arithmetic and conversion limit it"
-                                                   : "it waits for memory as well");
+  const double share = bytes_per_s / in_cache;
+  if (share > 1.2) return "";
+  return fmt::format(
+      "{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}", 100 * share,
+      in_cache / 1e9,
+      share >= 0.9 ? "arithmetic and conversion limit it" : "it waits for memory as well");
 }
 
 void Runner::judge(Row& row, const Row* companion, const Row* loop) {

@@ -30,6 +30,12 @@ int run_command_line(std::vector<std::string> arguments, Output& out) {
   for (const auto add : kCommands) commands.push_back(add(Arguments(&app)));
 
   try {
+    for (const std::string& argument : arguments) {
+      // CLI11 would take the next argument for the value.
+      if (argument.starts_with("--") && argument.ends_with('=')) {
+        throw std::invalid_argument(argument + ": expected a value after =, got none");
+      }
+    }
     std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
     app.parse(std::move(arguments));
     out.format = *parse_output_format(format);

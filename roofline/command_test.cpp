@@ -21,6 +21,7 @@ const Row kRows[] = {
     {{"nonsense"}, 2, "", "nonsense"},
     {{"dtype", "fp16", "--nonsense"}, 2, "", "--nonsense"},
     {{"dtype", "fp16", "--format=yaml"}, 2, "", "yaml"},
+    {{"dtype", "--format=", "fp16"}, 2, "", "--format=: expected a value after =, got none"},
     {{"--format=csv", "dtype", "fp16"}, 0, "dtype,sign,exponent,", ""},
     {{"dtype", "fp16", "--format=csv"}, 0, "dtype,sign,exponent,", ""},
     {{"dtype", "fp12"}, 2, "", "roofline: dtype: expected one of fp64 fp32"},

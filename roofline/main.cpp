@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "roofline/command.h"
+#include "roofline/standard_streams.h"
 
 namespace {
 
@@ -24,6 +25,7 @@ int write_text(const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_standard_streams();
   std::signal(SIGPIPE, SIG_IGN);  // so that a closed pipe is an error code, not our death
   roofline::Output out;
   const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import sys
 import textwrap
 from collections import Counter
@@ -355,10 +356,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"plot.py: {bad}", file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"plot.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"plot.py: {error.filename or out}: {error.strerror}", file=sys.stderr)
         return 1
-    for path in paths:
-        print(path)
+    try:
+        print(*paths, sep="\n", flush=True)
+    except OSError as error:
+        print(f"plot.py: stdout: {error.strerror}", file=sys.stderr)
+        os._exit(1)  # the interpreter would try to flush once more
     return 0
 
 

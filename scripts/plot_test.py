@@ -455,6 +455,15 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(pictures[0], pictures[1])
         self.assertNotIn(b"<dc:date>", pictures[0][1])
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "this system has no /dev/full")
+    def test_a_full_disk_behind_stdout_is_one_line(self) -> None:
+        self.write_run(forty_points())
+        command = [sys.executable, str(HERE / "plot.py"), "roofline", str(self.run_folder)]
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, b"plot.py: stdout: No space left on device\n")
+
     def test_says_what_to_do_without_matplotlib(self) -> None:
         block = (
             "import runpy, sys; sys.modules['matplotlib'] = None; sys.argv = ['plot.py', 'ramp']"
