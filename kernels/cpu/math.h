@@ -20,7 +20,8 @@ inline float exp2(float x) {
   // Taylor: the first term left out, r^7 / 7!, is 1.2e-7 at most.
   const float e =
       1.0F +
-      r * (1.0F + r * (1.0F / 2 + r * (1.0F / 6 + r * (1.0F / 24 + r * (1.0F / 120 + r * (1.0F / 720))))));
+      r * (1.0F +
+           r * (1.0F / 2 + r * (1.0F / 6 + r * (1.0F / 24 + r * (1.0F / 120 + r * (1.0F / 720))))));
   return e * power;
 }
 
