@@ -7,6 +7,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -202,7 +203,9 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   if (is_json(options)) {
     benchmark::RunSpecifiedBenchmarks();
   } else {
-    const auto color = flag_value(options, "--benchmark_color").value_or("auto");
+    const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
+    const bool plain = no_color != nullptr && *no_color != '\0';
+    const auto color = flag_value(options, "--benchmark_color").value_or(plain ? "no" : "auto");
     Console console(isatty(1) != 0 && color != "no" ? benchmark::ConsoleReporter::OO_Color
                                                     : benchmark::ConsoleReporter::OO_None,
                     context_line(device, options, groups.size()));
@@ -255,7 +258,13 @@ int run(int argc, char** argv) {
   }
   const std::vector<Group> groups = choose_groups(options, *device);
   apply_defaults(options, *device);
-  if (options.tuning) options.settings.tuning = roofline::read_run(*options.tuning).records;
+  if (options.tuning) {
+    options.settings.tuning = roofline::read_run(*options.tuning).records;
+    if (options.settings.tuning.empty()) {
+      throw std::runtime_error(
+          fmt::format("--tuning={}: expected a run with rows, got none", options.tuning->string()));
+    }
+  }
   if (const std::string variable = profiler_variable(); !variable.empty()) {
     options.settings.note = fmt::format("measured under a profiler ({} is set)", variable);
   }

@@ -46,6 +46,17 @@ TEST_F(Bench, PrintsIntoNoFileOfARunWhereItsOutputIsClosed) {
   }
 }
 
+TEST_F(Bench, ATuningRunWithoutRowsIsRefused) {
+  const std::string bench = std::string("bench") + kSmall;
+  const ShellResult r = shell("{ " + bench +
+                              "--out=run; cp -r run empty; head -1 run/measurements.csv "
+                              ">empty/measurements.csv; } >/dev/null 2>&1; " +
+                              bench + "--tuning=empty --out=next 2>&1");
+  EXPECT_EQ(r.code, 1) << r.text;
+  EXPECT_NE(r.text.find("--tuning=empty: expected a run with rows, got none"), r.text.npos);
+  EXPECT_FALSE(fs::exists(root_ / "next"));
+}
+
 TEST_F(Bench, APeerThatDoesNotComputeTheOpSaysSo) {
   const ShellResult r = shell(std::string("bench") + kSmall + "--impl=onednn --out=run 2>&1");
   EXPECT_EQ(r.code, 3) << r.text;
