@@ -585,9 +585,8 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
 
   if (companion != nullptr) {
     const auto beside = roofline::cost(companion->what);
-    const bool computes = beside.flops.value > 0;
     const roofline::Ratio work =
-        computes ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
+        beside.flops.value > 0 ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
     const roofline::Estimate ratio =
         roofline::paired_ratio(companion->series->round_medians(), row.series->round_medians());
     r.fraction_of_measured_roof = work.value * ratio.value;

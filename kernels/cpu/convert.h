@@ -50,7 +50,7 @@ struct Small {
     std::uint32_t finite;
     if constexpr (kSubnormalsAreRare) {
       // The exponent is off by the difference of the biases. A product puts that right, for
-      // subnormals too, but may take a processor 150 cycles for one.
+      // subnormals too, but slowly: a dot of E4M3 took 2.8 times as long in the cache by it.
       finite =
           same_bits<std::uint32_t>(same_bits<float>(bits) * same_bits<float>((254U - kBias) << 23));
     } else {
@@ -83,7 +83,8 @@ struct Small {
   }
 
  private:
-  // Below 2^-14, where one in 10^4 of a normal distribution falls; below 2^-6, one in 80, in E4M3.
+  // Below 2^-14, where one in 20 000 of a normal distribution falls; below 2^-6, one in 80, in
+  // E4M3.
   static constexpr bool kSubnormalsAreRare = kExponentBits >= 5;
   static constexpr int kSignBit = kExponentBits + kMantissaBits;
   static constexpr int kShift = 23 - kMantissaBits;
