@@ -15,14 +15,13 @@ import dataclasses
 import importlib
 import math
 import statistics
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from run_files import RunError, read_rows
+from run_files import RunError, UnavailableError, exit_code, read_rows
 
 ROUNDS = 10  # order statistics of 5 cannot cover 95 %, those of 10 cover 97.9 %
 SAMPLES = 5  # in a round
@@ -33,10 +32,6 @@ TYPES = {
     "fp8_e4m3": "float8_e4m3fn",
     "fp8_e5m2": "float8_e5m2",
 }
-
-
-class UnavailableError(Exception):
-    """What was asked for cannot be had here."""
 
 
 @dataclass(frozen=True)
@@ -331,7 +326,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run on this GPU")
     arguments = parser.parse_args(argv)
     measurements, out = arguments.run / "measurements.csv", arguments.run / "pytorch.csv"
-    try:
+
+    def compare() -> None:
         ours = rows_to_compare(read_rows(measurements, Row))
         if not ours:
             raise RunError(f"{measurements}: no measured row of a GPU that PyTorch has an op for")
@@ -344,17 +340,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             words = (row.op, row.dtype, row.shape, rows[-1]["variant"], f"{seconds(row) * 1e6:.4g}")
             print("  ".join((*words, ratio(rows[-1], row))), flush=True)
             write(out, columns, rows)
-    except UnavailableError as unavailable:
-        print(f"compare_pytorch.py: {unavailable}", file=sys.stderr)
-        return 3
-    except RunError as bad:
-        print(f"compare_pytorch.py: {bad}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"compare_pytorch.py: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    print(out)
-    return 0
+        print(out)
+
+    return exit_code("compare_pytorch.py", compare)
 
 
 if __name__ == "__main__":

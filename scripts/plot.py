@@ -10,14 +10,22 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import os
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from run_files import Measurement, RidgeFit, Run, RunError, positive, read_fits, read_run
+from run_files import (
+    Measurement,
+    RidgeFit,
+    Run,
+    RunError,
+    exit_code,
+    positive,
+    read_fits,
+    read_run,
+)
 
 try:
     import matplotlib
@@ -343,7 +351,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: RUN)")
     arguments = parser.parse_args(argv)
-    try:
+
+    def draw() -> None:
         run = read_run(arguments.run)
         out = arguments.out or run.folder
         with matplotlib.rc_context():
@@ -351,19 +360,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             matplotlib.rcParams.update(STYLE)
             figure = PICTURES[arguments.picture](run)
             out.mkdir(parents=True, exist_ok=True)
-            paths = save(figure, out / arguments.picture)
-    except RunError as bad:
-        print(f"plot.py: {bad}", file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"plot.py: {error.filename or out}: {error.strerror}", file=sys.stderr)
-        return 1
-    try:
-        print(*paths, sep="\n", flush=True)
-    except OSError as error:
-        print(f"plot.py: stdout: {error.strerror}", file=sys.stderr)
-        os._exit(1)  # the interpreter would try to flush once more
-    return 0
+            print(*save(figure, out / arguments.picture), sep="\n")
+
+    return exit_code("plot.py", draw)
 
 
 if __name__ == "__main__":

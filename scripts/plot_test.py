@@ -462,7 +462,7 @@ class PlotTest(unittest.TestCase):
         with open("/dev/full", "w") as full:
             done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr, b"plot.py: stdout: No space left on device\n")
+        self.assertEqual(done.stderr, b"plot.py: cannot write: No space left on device\n")
 
     def test_says_what_to_do_without_matplotlib(self) -> None:
         block = (

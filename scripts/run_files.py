@@ -7,6 +7,8 @@ import csv
 import dataclasses
 import io
 import math
+import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,30 @@ from typing import Any, TypeVar
 
 class RunError(Exception):
     """A file that is missing, foreign or broken, or a run without what was asked of it."""
+
+
+class UnavailableError(Exception):
+    """What was asked for cannot be had here."""
+
+
+def exit_code(program: str, work: Callable[[], None]) -> int:
+    """Does it. What goes wrong is one line on stderr, and 1 where a file or stdout cannot be
+    written, 2 where a run is no good, 3 where something cannot be had."""
+    try:
+        work()
+        sys.stdout.flush()
+    except UnavailableError as unavailable:
+        print(f"{program}: {unavailable}", file=sys.stderr)
+        return 3
+    except RunError as bad:
+        print(f"{program}: {bad}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(f"{program}: {error.filename or 'cannot write'}: {error.strerror}", file=sys.stderr)
+        if error.filename is None:  # stdout, perhaps, which the interpreter would flush once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+    return 0
 
 
 @dataclass(frozen=True)
