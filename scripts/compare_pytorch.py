@@ -4,8 +4,8 @@
 Each op (relu, gelu, dot, mv, matmul, _scaled_mm) gets the shape, the types and as many rotating
 copies as our row, its launches in a CUDA graph between two events, in rounds. RUN/pytorch.csv has
 the columns of measurements.csv; `ratio` is PyTorch's time over ours: below 1 PyTorch is ahead.
-Exit codes: 0 compared, 1 the file could not be written, 2 wrong usage, or no row to compare, 3 no
-PyTorch with CUDA, or not the GPU of the run."""
+Exit codes: 0 compared, 1 a file is bad or could not be written, 2 wrong usage, 3 no PyTorch with
+CUDA, or not the GPU of the run, or a run without rows of a GPU."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ import dataclasses
 import importlib
 import math
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from run_files import RunError, UnavailableError, exit_code, read_rows
+from run_files import UnavailableError, exit_code, read_rows
 
 ROUNDS = 10  # order statistics of 5 cannot cover 95 %, those of 10 cover 97.9 %
 SAMPLES = 5  # in a round
+SAMPLE_S = 200e-6  # at least, as ours: the resolution of an event is 0.25 % of it
+WARM_S = 0.5  # as long as ours settle: clocks rise, and fall where the power is at its limit
 TYPES = {
     "fp32": "float32",
     "fp16": "float16",
@@ -112,6 +115,7 @@ def seconds(row: Row) -> float:
 Torch = Any  # the module, which need not be there for this file to be read, checked and tested
 Tensor = Any
 Launch = Callable[[], Any]
+Graph = Any
 
 
 class Operands(NamedTuple):
@@ -124,7 +128,8 @@ class Operands(NamedTuple):
 
 
 def relu(torch: Torch, row: Row, at: Operands) -> Launch:
-    return lambda: torch.ops.aten.relu.out(at.a, out=at.out)
+    """The kernel of torch.relu, whose own `out` form is a relu and then a copy."""
+    return lambda: torch.clamp_min(at.a, 0, out=at.out)
 
 
 def gelu(torch: Torch, row: Row, at: Operands) -> Launch:
@@ -133,7 +138,8 @@ def gelu(torch: Torch, row: Row, at: Operands) -> Launch:
 
 
 def dot(torch: Torch, row: Row, at: Operands) -> Launch:
-    return lambda: torch.dot(at.a, at.b, out=at.out)
+    """Without `out`, which costs a second kernel, for a number that no cache need hold."""
+    return lambda: torch.dot(at.a, at.b)
 
 
 def mv(torch: Torch, row: Row, at: Operands) -> Launch:
@@ -196,9 +202,10 @@ def launches(torch: Torch, row: Row) -> list[Launch]:
 # ---- time ----------------------------------------------------------------------------------------
 
 
-def round_medians(torch: Torch, row: Row) -> list[float]:
-    """Seconds of one launch. The launches of a sample are one CUDA graph, as ours are; the events
-    stand around its replay."""
+def round_medians(torch: Torch, row: Row) -> tuple[int, list[float]]:
+    """How many launches a sample had, and the seconds of one. The launches of a sample are one CUDA
+    graph, as ours are, and rotate over all copies as often as a sample needs to be long enough."""
+    torch.cuda.empty_cache()  # of the case before
     copies = launches(torch, row)
     torch.cuda.synchronize()
     stream = torch.cuda.Stream()
@@ -206,22 +213,40 @@ def round_medians(torch: Torch, row: Row) -> list[float]:
         for launch in copies:
             launch()
     torch.cuda.synchronize()
-    count = max(int(row.launches_per_sample or 1), len(copies))
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph, stream=stream):
-        for i in range(count):
-            copies[i % len(copies)]()
+
+    def graph_of(rotations: int) -> Graph:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for _ in range(rotations):
+                for launch in copies:
+                    launch()
+        return graph
+
+    rotations, graph = 1, graph_of(1)
+    warm = time.monotonic() + WARM_S
+    while time.monotonic() < warm:
+        replay_seconds(torch, graph)
+    while replay_seconds(torch, graph) < SAMPLE_S:
+        rotations *= 2
+        graph = graph_of(rotations)
+    count = rotations * len(copies)
 
     def sample() -> float:
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        return float(begin.elapsed_time(end)) * 1e-3 / count
+        return replay_seconds(torch, graph) / count
 
-    sample()
-    return [statistics.median(sample() for _ in range(SAMPLES)) for _ in range(ROUNDS)]
+    return count, [statistics.median(sample() for _ in range(SAMPLES)) for _ in range(ROUNDS)]
+
+
+def replay_seconds(torch: Torch, graph: Graph) -> float:
+    """Of the second of two replays: the GPU is at the first while the host enqueues it, so that no
+    launch from the host lies between the events."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    graph.replay()
+    begin.record()
+    graph.replay()
+    end.record()
+    end.synchronize()
+    return float(begin.elapsed_time(end)) * 1e-3
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -242,18 +267,19 @@ Cells = dict[str, Any]
 
 
 def measure(torch: Torch, row: Row) -> Cells:
-    """A row of pytorch.csv. What PyTorch does not compute is `unsupported`, with its own words."""
+    """A row of pytorch.csv. What PyTorch does not compute is `unsupported`, with its own words; it
+    has no one type of exception for that."""
     keep = {f.name: getattr(row, f.name) for f in dataclasses.fields(Row)}
     cells: Cells = {
-        **{name: value for name, value in keep.items() if not name.startswith("time_")},
+        **{name: v for name, v in keep.items() if not name.startswith(("time_", "launches_"))},
         "timestamp_utc": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "implementation": "pytorch",
         "variant": function_name(row),
         "numerical_impl": f"torch {torch.__version__}",
     }
     try:
-        medians = round_medians(torch, row)
-    except (RuntimeError, NotImplementedError, TypeError, AttributeError) as refusal:
+        count, medians = round_medians(torch, row)
+    except Exception as refusal:
         full = isinstance(refusal, torch.cuda.OutOfMemoryError)
         lines = str(refusal).strip().splitlines() or [repr(refusal)]
         return {**cells, "status": "skipped" if full else "unsupported", "note": lines[0]}
@@ -262,6 +288,7 @@ def measure(torch: Torch, row: Row) -> Cells:
     moved = (row.bytes_read or 0) + (row.bytes_written or 0)
     return {
         **cells,
+        "launches_per_sample": count,
         "samples": ROUNDS * SAMPLES,
         "rounds": ROUNDS,
         "time_median_s": time_s,
@@ -307,7 +334,7 @@ def torch_with_cuda(device: str) -> Torch:
     """The torch module, its current GPU the run's. Raises UnavailableError."""
     try:
         torch = importlib.import_module("torch")
-    except ImportError as missing:
+    except (ImportError, OSError) as missing:  # OSError: one of its own libraries is missing
         raise UnavailableError(
             f"{missing}: install PyTorch with CUDA, https://pytorch.org"
         ) from None
@@ -330,7 +357,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     def compare() -> None:
         ours = rows_to_compare(read_rows(measurements, Row))
         if not ours:
-            raise RunError(f"{measurements}: no measured row of a GPU that PyTorch has an op for")
+            raise UnavailableError(
+                f"{measurements}: expected cold rows of a GPU on normal data ({', '.join(OPS)}), "
+                "found none that was measured: take a run of roofline_bench --device=cuda"
+            )
         torch = torch_with_cuda(ours[0].device)
         columns = columns_of(measurements)
         rows: list[Cells] = []

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import types
 import unittest
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -67,63 +68,79 @@ class Tensor:
         return Tensor(self.shape[::-1], self.dtype)
 
 
-class Event:
-    def __init__(self, enable_timing: bool) -> None:
-        self.enable_timing = enable_timing
+class StandIn(types.SimpleNamespace):
+    """What compare_pytorch.py uses of torch. Each op notes its name, shapes and options in `calls`,
+    the launches of a replay take `launch_s` each, and `raised` has what the op of a name raises."""
 
-    def record(self) -> None: ...
+    def __init__(self, launch_s: float = 1e-3, **raised: Exception) -> None:
+        self.calls: list[tuple[Any, ...]] = []
+        self.emptied = 0
+        self.clock_s = 0.0
+        outer = self
 
-    def synchronize(self) -> None: ...
+        class Event:
+            def __init__(self, enable_timing: bool) -> None:
+                assert enable_timing
 
-    def elapsed_time(self, end: Event) -> float:
-        return 4.0  # ms, of 4 launches: 1 ms each
+            def record(self) -> None:
+                self.at_s = outer.clock_s
 
+            def synchronize(self) -> None: ...
 
-def stand_in(calls: list[tuple[Any, ...]]) -> types.SimpleNamespace:
-    """What compare_pytorch.py uses of torch; each op notes its name, shapes and options."""
+            def elapsed_time(self, end: Event) -> float:
+                return (end.at_s - self.at_s) * 1e3
 
-    def op(name: str) -> Any:  # noqa: ANN401
-        def call(*operands: Tensor, out: Tensor, **options: Any) -> None:  # noqa: ANN401
-            if name in ("relu", "mv") and operands[0].dtype.startswith("float8"):
-                raise NotImplementedError(
-                    f'"{name}" not implemented for {operands[0].dtype}\nat ...'
-                )
-            options = {k: v for k, v in options.items() if not isinstance(v, Tensor)}
-            calls.append((name, *(o.shape for o in operands), out.shape, options))
+        class Graph:
+            launches = 0
 
-        return call
+            def replay(self) -> None:
+                outer.clock_s += self.launches * launch_s
 
-    cuda = types.SimpleNamespace(
-        is_available=lambda: True,
-        get_device_name=lambda: "Test GPU",
-        synchronize=lambda: None,
-        OutOfMemoryError=MemoryError,
-        Stream=lambda: None,
-        CUDAGraph=lambda: types.SimpleNamespace(replay=lambda: None),
-        Event=Event,
-        stream=lambda stream: contextlib.nullcontext(),
-        graph=lambda graph, stream: contextlib.nullcontext(),
-    )
-    dtypes = {name: name for name in compare_pytorch.TYPES.values()}
-    aten = types.SimpleNamespace(
-        relu=types.SimpleNamespace(out=op("relu")), gelu=types.SimpleNamespace(out=op("gelu"))
-    )
-    return types.SimpleNamespace(
-        __version__="9.9",
-        cuda=cuda,
-        ops=types.SimpleNamespace(aten=aten),
-        backends=types.SimpleNamespace(
-            cuda=types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=None))
-        ),
-        randn=lambda shape, device: Tensor(shape, "float32"),
-        empty=lambda shape, dtype, device: Tensor(shape, dtype),
-        ones=lambda shape, dtype, device: Tensor(shape, dtype),
-        dot=op("dot"),
-        mv=op("mv"),
-        matmul=op("matmul"),
-        _scaled_mm=op("_scaled_mm"),
-        **dtypes,
-    )
+        @contextlib.contextmanager
+        def capture(graph: Graph, stream: None) -> Iterator[None]:
+            before = len(outer.calls)
+            yield
+            graph.launches = len(outer.calls) - before
+
+        def op(name: str) -> Any:  # noqa: ANN401
+            def call(*operands: Tensor | float, out: Tensor | None = None, **options: Any) -> None:  # noqa: ANN401
+                if name in raised:
+                    raise raised[name]
+                shapes = [o.shape if isinstance(o, Tensor) else o for o in operands]
+                options = {k: v for k, v in options.items() if not isinstance(v, Tensor)}
+                outer.calls.append((name, *shapes, out and out.shape, options))
+
+            return call
+
+        def empty_cache() -> None:
+            outer.emptied += 1
+
+        super().__init__(
+            __version__="9.9",
+            cuda=types.SimpleNamespace(
+                is_available=lambda: True,
+                get_device_name=lambda: "Test GPU",
+                synchronize=lambda: None,
+                empty_cache=empty_cache,
+                OutOfMemoryError=MemoryError,
+                Stream=lambda: None,
+                CUDAGraph=Graph,
+                Event=Event,
+                stream=lambda stream: contextlib.nullcontext(),
+                graph=capture,
+            ),
+            ops=types.SimpleNamespace(
+                aten=types.SimpleNamespace(gelu=types.SimpleNamespace(out=op("gelu")))
+            ),
+            backends=types.SimpleNamespace(
+                cuda=types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=None))
+            ),
+            randn=lambda shape, device: Tensor(shape, "float32"),
+            empty=lambda shape, dtype, device: Tensor(shape, dtype),
+            ones=lambda shape, dtype, device: Tensor(shape, dtype),
+            **{name: op(name) for name in ("clamp_min", "dot", "mv", "matmul", "_scaled_mm")},
+            **{name: name for name in compare_pytorch.TYPES.values()},
+        )
 
 
 class ComparePytorch(unittest.TestCase):
@@ -131,6 +148,9 @@ class ComparePytorch(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.run_folder = Path(folder.name)
+        warm = mock.patch.object(compare_pytorch, "WARM_S", 0.0)
+        warm.start()
+        self.addCleanup(warm.stop)
 
     def write(self, *rows: dict[str, Any]) -> None:
         with (self.run_folder / "measurements.csv").open("w", newline="") as file:
@@ -146,29 +166,64 @@ class ComparePytorch(unittest.TestCase):
             code = compare_pytorch.main([str(self.run_folder)])
         return code, out.getvalue(), errors.getvalue()
 
+    def rows(self) -> list[dict[str, str]]:
+        with (self.run_folder / "pytorch.csv").open(newline="") as file:
+            return list(csv.DictReader(file))
+
     def test_writes_our_columns_and_prints_ratios(self) -> None:
         self.write(cells("relu", "bf16"), cells("gemv", "fp8_e4m3"))
-        code, out, errors = self.compare(stand_in([]))
+        refusal = NotImplementedError("\"mv\" not implemented for 'Float8_e4m3fn'\nat ...")
+        code, out, errors = self.compare(StandIn(mv=refusal))
         self.assertEqual((code, errors), (0, ""))
         self.assertIn("relu  bf16  128  relu  2000  0.5000  [0.4762, 0.5263]\n", out)  # 1 / 2.1
-        self.assertIn('-  unsupported: "mv" not implemented for float8_e4m3fn\n', out)
+        self.assertIn("-  unsupported: \"mv\" not implemented for 'Float8_e4m3fn'\n", out)
         with (self.run_folder / "pytorch.csv").open(newline="") as file:
             reader = csv.DictReader(file)
             self.assertEqual(reader.fieldnames, COLUMNS)
             relu, gemv = reader
         self.assertEqual(relu["implementation"], "pytorch")
-        self.assertEqual(float(relu["time_median_s"]), 1e-3)
-        self.assertEqual(float(relu["achieved_flops_per_s"]), 1e9)
+        self.assertAlmostEqual(float(relu["time_median_s"]), 1e-3)
+        self.assertAlmostEqual(float(relu["achieved_flops_per_s"]), 1e9, delta=1)
         self.assertEqual((relu["rounds"], relu["samples"]), ("10", "50"))
         self.assertEqual((gemv["status"], gemv["time_median_s"]), ("unsupported", ""))
         read_rows(self.run_folder / "pytorch.csv", Row)
 
+    def test_what_an_op_raises_becomes_a_row_and_the_next_is_measured(self) -> None:
+        for raised, status, note in (
+            (RuntimeError("CUBLAS_STATUS_NOT_SUPPORTED"), "unsupported", "CUBLAS_STATUS"),
+            (ValueError("Invalid scaling configuration"), "unsupported", "Invalid scaling"),
+            (IndexError(), "unsupported", "IndexError()"),
+            (MemoryError("CUDA out of memory"), "skipped", "CUDA out of memory"),
+        ):
+            self.write(cells("gemm", "fp8_e4m3"), cells("dot", "bf16"))
+            torch = StandIn(_scaled_mm=raised)
+            self.assertEqual(self.compare(torch)[0], 0)
+            gemm, dot = self.rows()
+            self.assertEqual((gemm["status"], gemm["launches_per_sample"]), (status, ""))
+            self.assertIn(note, gemm["note"])
+            self.assertEqual(dot["status"], "ok")
+            self.assertEqual(torch.emptied, 2)  # the memory of each case, before the next
+
+    def test_a_sample_is_long_enough_and_rotates_over_whole_sets_of_copies(self) -> None:
+        for launch_s, copies, expected in (
+            (30e-6, 2, 8),  # 60, 120, 240 us
+            (200e-6, 1, 1),
+            (1e-6, 3, 384),  # 3 x 128 us
+            (1e-3, 5, 5),
+        ):
+            self.write(cells("relu", "bf16", copies=copies, launches_per_sample=7))
+            self.compare(StandIn(launch_s))
+            (row,) = self.rows()
+            self.assertEqual(row["launches_per_sample"], str(expected))
+            self.assertAlmostEqual(float(row["time_median_s"]), launch_s)
+
     def test_calls_each_op_with_our_shapes_and_options(self) -> None:
         fast = {"fast_accumulation": "true"}
         for row, expected in (
+            (cells("relu", "fp16"), ("clamp_min", (128,), 0, (128,), {})),
             (cells("gelu", "fp16"), ("gelu", (128,), (128,), {"approximate": "tanh"})),
             (cells("gelu_erf", "fp16"), ("gelu", (128,), (128,), {"approximate": "none"})),
-            (cells("dot", "fp32"), ("dot", (128,), (128,), (), {})),
+            (cells("dot", "fp32"), ("dot", (128,), (128,), None, {})),
             (cells("gemv", "fp32"), ("mv", (64, 128), (128,), (64,), {})),
             (cells("gemm", "bf16"), ("matmul", (64, 32), (32, 128), (64, 128), {})),
             (cells("gemm", "bf16", layout="nt"), ("matmul", (64, 32), (32, 128), (64, 128), {})),
@@ -183,15 +238,15 @@ class ComparePytorch(unittest.TestCase):
                 ),
             ),
         ):
-            calls: list[tuple[Any, ...]] = []
+            torch = StandIn()
             self.write(row)
-            self.assertEqual(self.compare(stand_in(calls))[0], 0)
-            self.assertEqual(set(map(repr, calls)), {repr(expected)})
-            self.assertEqual(len(calls), 2 + 4)  # each copy once, then the launches of a sample
+            self.assertEqual(self.compare(torch)[0], 0)
+            self.assertEqual(set(map(repr, torch.calls)), {repr(expected)})
+            self.assertEqual(len(torch.calls), 2 + 2)  # each copy once, then those of a sample
 
     def test_tf32_is_allowed_where_it_was_measured(self) -> None:
         for compute in ("fp32", "tf32"):
-            torch = stand_in([])
+            torch = StandIn()
             self.write(cells("gemm", "fp32", compute_type=compute))
             self.compare(torch)
             self.assertEqual(torch.backends.cuda.matmul.allow_tf32, compute == "tf32")
@@ -211,7 +266,7 @@ class ComparePytorch(unittest.TestCase):
 
     def test_one_line_and_exit_3_without_pytorch_cuda_or_the_runs_gpu(self) -> None:
         self.write(cells("relu", "bf16"))
-        no_gpu, other = stand_in([]), stand_in([])
+        no_gpu, other = StandIn(), StandIn()
         no_gpu.cuda.is_available = lambda: False
         other.cuda.get_device_name = lambda: "Other GPU"
         for torch, part in (
@@ -224,16 +279,16 @@ class ComparePytorch(unittest.TestCase):
             self.assertIn(part, errors)
             self.assertEqual(errors.count("\n"), 1)
 
-    def test_a_run_without_rows_for_it_is_wrong_usage(self) -> None:
+    def test_a_run_of_a_cpu_is_exit_3_with_the_cure(self) -> None:
         self.write(cells("relu", "bf16", backend="cpu"))
-        self.assertEqual(self.compare(stand_in([]))[0], 2)
-        (self.run_folder / "measurements.csv").unlink()
-        self.assertEqual(self.compare(stand_in([]))[0], 2)
+        code, _, errors = self.compare(StandIn())
+        self.assertEqual((code, errors.count("\n")), (3, 1))
+        self.assertIn("take a run of roofline_bench --device=cuda\n", errors)
 
     def test_reads_and_writes_only_columns_that_the_benchmark_has(self) -> None:
         table = (HERE.parent / "roofline" / "record.cpp").read_text(encoding="utf-8")
         row = Row(**{**dict.fromkeys(Row.__dataclass_fields__, 1), **cells("relu", "bf16")})
-        for name in compare_pytorch.measure(stand_in([]), row):
+        for name in compare_pytorch.measure(StandIn(), row):
             self.assertRegex(table, rf'\({name}\)|"{name}"')
 
     def test_the_interval_is_of_order_statistics(self) -> None:
