@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -17,6 +18,8 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "bench/device.h"
 #include "bench/onednn_gemm.h"
@@ -45,6 +48,19 @@ std::string processor_name() {
 std::string library_of(const char* function) {
   Dl_info info{};
   return dladdr(dlsym(RTLD_DEFAULT, function), &info) != 0 ? info.dli_fname : "unknown";
+}
+
+/// Seconds that each thread of this process was ready to run and had no processor, by thread.
+/// Empty where the kernel does not count them (CONFIG_SCHED_INFO).
+std::map<std::string, double> waited_s() {
+  std::map<std::string, double> waited;
+  std::error_code no_proc;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", no_proc)) {
+    std::ifstream in(task.path() / "schedstat");
+    double ran_ns = 0, waited_ns = 0;
+    if (in >> ran_ns >> waited_ns) waited[task.path().filename()] = waited_ns * 1e-9;
+  }
+  return waited;
 }
 
 double last_level_cache_bytes() {
@@ -163,6 +179,18 @@ class CpuDevice : public Device {
             }};
   }
 
+  Telemetry telemetry() override {
+    const std::map<std::string, double> before = std::exchange(waited_s_, waited_s());
+    const double since_s = std::exchange(read_s_, now_s());
+    Telemetry t;
+    for (const auto& [thread, waited] : waited_s_) {
+      const auto at = before.find(thread);
+      const double more = waited - (at == before.end() ? 0 : at->second);
+      t.starved = std::max(t.starved.value_or(0), more / (read_s_ - since_s));
+    }
+    return t;
+  }
+
   std::map<std::string, std::string> environment() override {
     constexpr std::string_view kBindings[] = {"false", "true", "primary", "close", "spread"};
     const auto binding = static_cast<std::size_t>(omp_get_proc_bind());
@@ -185,6 +213,8 @@ class CpuDevice : public Device {
  private:
   roofline::DeviceFacts facts_;
   std::shared_ptr<Arena> arena_;
+  std::map<std::string, double> waited_s_;  // at the last telemetry(), and when that was
+  double read_s_ = 0;
 };
 
 }  // namespace

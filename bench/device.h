@@ -38,6 +38,9 @@ struct Telemetry {
   /// The SM clock again, of one moment, where sm_clock_mhz is the mean over the runs: a check.
   std::optional<double> momentary_sm_clock_mhz;
   std::string throttle_reasons;  // "sw_power_cap|hw_thermal"; empty for none or unknown
+  /// Share of the time since the last reading in which the most delayed thread was ready to run
+  /// and had no processor. Of a cpu.
+  std::optional<double> starved;
 };
 
 /// Device memory, freed with its last owner.

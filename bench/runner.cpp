@@ -540,6 +540,22 @@ std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
       share >= 0.9 ? "arithmetic and conversion limit it" : "it waits for memory as well");
 }
 
+/// Whether other work took time from the row, or from what it is held against, in words: then its
+/// numbers are those of the scheduler, which may repeat them to 0.2 %.
+std::string Runner::starvation(const Row& row, const Row* companion, const Roof* roof) const {
+  const auto said = [&](const Series& series, std::string_view whose) -> std::string {
+    const double share = starved(series);
+    if (!(share > settings_.protocol.max_starved)) return "";
+    return fmt::format("other work took {:.0f} % of {} threads' time", 100 * share, whose);
+  };
+  if (std::string own = said(*row.series, "its"); !own.empty()) return own;
+  if (companion != nullptr) {
+    if (std::string its = said(*companion->series, "its roof kernel's"); !its.empty()) return its;
+  }
+  if (roof == nullptr || !starved_roofs_.contains(roof->name)) return "";
+  return fmt::format("other work took time from {} when it was measured", roof->name);
+}
+
 void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   Record& r = row.record;
   if (!row.runs()) return;
@@ -558,7 +574,12 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
     r.time_median_s.reset();
     return row.end(Status::failed, note);
   }
-  if (!(noise(*row.series) <= settings_.protocol.max_noise)) r.status = Status::noisy;
+  const roofline::Placing placing = place(row.what, row.level, roofs_);
+  const std::string disturbed = starvation(row, companion, placing.roof);
+  if (!(noise(*row.series) <= settings_.protocol.max_noise) || !disturbed.empty()) {
+    r.status = Status::noisy;
+  }
+  row.add_note(disturbed);
   row.add_note(settings_.note);
   row.add_note(trend(*row.series));
   row.add_note(clock_contradiction(*row.series));
@@ -567,7 +588,6 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   if (cost.flops.value > 0) r.achieved_flops_per_s = cost.flops.value / time_s;
   if (cost.bytes().value > 0) r.achieved_bytes_per_s = cost.bytes().value / time_s;
 
-  const roofline::Placing placing = place(row.what, row.level, roofs_);
   if (placing.memory != nullptr) r.peak_bytes_per_s = placing.memory->per_s;
   if (placing.compute != nullptr) r.peak_flops_per_s = placing.compute->per_s;
   if (placing.memory != nullptr && placing.compute != nullptr) {
@@ -597,7 +617,7 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   } else if (placing.measured_roof_time && placing.measured_roof_time->value > 0) {
     r.fraction_of_measured_roof = placing.measured_roof_time->value / time_s;
   }
-  if (loop != nullptr && row.level == Level::memory &&
+  if (loop != nullptr && row.level == Level::memory && disturbed.empty() &&
       r.fraction_of_measured_roof.value_or(1) < 0.9) {
     row.add_note(limit_note(*r.achieved_bytes_per_s, *loop));
   }
@@ -629,7 +649,8 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
   // below, and by more than a better loop than the roof's own gains. (A hot one may be: the roof's
   // streaming stores go past the cache.)
   constexpr double kCpuMargin = 1.1;
-  if (row.level == Level::memory && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
+  if (row.level == Level::memory && disturbed.empty() &&
+      r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
         fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
@@ -669,6 +690,11 @@ void Runner::add_roof(const Row& row) {
     *same = roof;
   } else {
     return;
+  }
+  if (starved(*row.series) > settings_.protocol.max_starved) {
+    starved_roofs_.insert(roof.name);
+  } else {
+    starved_roofs_.erase(roof.name);
   }
   folder_.write(roof);
 }

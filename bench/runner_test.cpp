@@ -404,6 +404,7 @@ class PlantedDevice : public FakeDevice {
   using FakeDevice::FakeDevice;
   std::map<std::string, double> policy_s = {
       {"first", 1e-3}, {"slow", 3e-3}, {"best", 8e-4}, {"throws", 1e-6}, {"wrong", 1e-6}};
+  std::map<std::string, double> policy_starved;
   double fresh_best_s = 8e-4;  // of "best", from its second capture on
   double small_s = 0;          // of 32768 elements, if that is another
   std::vector<kernels::Policy> policies = {
@@ -429,6 +430,7 @@ class PlantedDevice : public FakeDevice {
     const bool small = small_s > 0 && launched_n == 32768;
     return {launches, [this, plain, policy, fresh, small] {
               time_s = [&](int) {
+                says.starved = policy_starved[policy];
                 return small ? small_s : fresh ? fresh_best_s : policy_s[policy];
               };
               return plain.run_s();
@@ -529,6 +531,53 @@ TEST_F(Variants, ACpuRowFarPastItsRoofKernelIsAboveRoof) {
     EXPECT_NEAR(*r.fraction_of_measured_roof, copy_s / 1e-3, 1e-9);
     EXPECT_NEAR(*r.fraction_of_measured_roof_low, copy_s / 1e-3, 1e-9);
   }
+}
+
+TEST_F(Variants, ARowIsNoisyWhereOtherWorkTookTimeFromItOrItsRoof) {
+  const struct {
+    double row, beside;  // what other work took of the row, and of the roof kernel beside it
+    Status status;
+    std::string_view note;
+  } rows[] = {
+      {0, 0, Status::ok, ""},
+      {0.04, 0.04, Status::ok, ""},
+      {0.48, 0, Status::noisy, "other work took 48 % of its threads' time"},
+      {0.48, 0.48, Status::noisy, "other work took 48 % of its threads' time"},
+      {0, 0.3, Status::noisy, "other work took 30 % of its roof kernel's threads' time"},
+  };
+  for (const auto& [row, beside, status, note] : rows) {
+    PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
+    Settings settings;
+    settings.protocol.cap_s = 0.3;
+    Runner runner(device, folder_, settings, interrupted_);
+    device.policy_starved = {{"first", row}, {"copy", beside}};
+    const Record r = runner.run({"relu", {kRelu}}, 0).at(0);
+    EXPECT_EQ(r.status, status) << note;
+    EXPECT_EQ(r.note, note);
+  }
+}
+
+TEST_F(RunnerTest, ARowUnderARoofThatWasStarvedIsNoisy) {
+  FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
+  Runner runner(device, folder_, {}, interrupted_);
+  runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 1 << 20, 4096, 1)}, true}, 0);
+  device.says.starved = 0.5;
+  runner.run({"copy", {kCopy}, true}, 0);
+  device.says.starved = 0;
+  const Record under_it = runner.run({"relu", {kRelu}}, 0).at(0);
+  EXPECT_EQ(under_it.status, Status::noisy);
+  EXPECT_EQ(under_it.note, "other work took time from copy when it was measured");
+  device.time_s = [](int) { return 0.9e-3; };
+  runner.run({"copy", {kCopy}, true}, 0);
+  EXPECT_EQ(runner.run({"relu", {kRelu}}, 0).at(0).status, Status::ok) << "a faster one left alone";
+}
+
+TEST_F(Variants, ARowBesideAStarvedRoofKernelIsNotPastIt) {
+  PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
+  device.policy_s["copy"] = 3e-3;
+  device.policy_starved["copy"] = 0.66;
+  Runner runner(device, folder_, {}, interrupted_);
+  EXPECT_EQ(runner.run({"relu", {kRelu}}, 0).at(0).status, Status::noisy);
 }
 
 TEST_F(RunnerTest, ASlowingRowAndAProfilerAreNamedInTheNote) {

@@ -43,6 +43,12 @@ double noise(const Series& series) {
   return relative >= 0 ? relative : std::numeric_limits<double>::infinity();
 }
 
+double starved(const Series& series) {
+  std::vector<double> shares;
+  for (const Telemetry& block : series.blocks) shares.push_back(block.starved.value_or(0));
+  return shares.empty() ? 0 : roofline::quantile(shares, 0.75);
+}
+
 std::optional<double> slowdown(const Series& series) {
   const std::vector<double> medians = series.round_medians();
   const std::size_t third = medians.size() / 3;
@@ -77,6 +83,7 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   std::minstd_rand random;
   // What is too short for a sample, as an interval of nothing is, does not fill the file.
   const double most = 4 * protocol.block_s / protocol.sample_s;
+  (void)device.telemetry();  // what it sums up begins here
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
@@ -88,8 +95,9 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
       } while (device.now_s() < block_end && ++taken < most);
       series.blocks.push_back(device.telemetry());
     }
-    const bool quiet = std::all_of(group.begin(), group.end(),
-                                   [&](const Series& s) { return noise(s) <= protocol.max_noise; });
+    const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
+      return noise(s) <= protocol.max_noise && starved(s) <= protocol.max_starved;
+    });
     if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
   }
 }

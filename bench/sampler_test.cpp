@@ -56,6 +56,25 @@ TEST(Sampler, ASlowRowEndsAtTheCapWithTheRoundsItHas) {
   EXPECT_TRUE(std::isinf(noise(group[0]))) << "no interval from one round";
 }
 
+TEST(Sampler, GoesOnUntilThreeQuartersOfTheBlocksAreLeftAlone) {
+  FakeDevice device;
+  device.time_s = [&](int i) {
+    device.says.starved = i < 6 ? 0.5 : 0.01;
+    return 1e-3;
+  };
+  Series group[] = {series_of(device)};
+  sample(group, {.block_s = 0}, device, kGoOn);
+  // Of 25 in order, number 0.75 x 24 + 1 = 19 is the last of those left alone.
+  EXPECT_EQ(group[0].blocks.size(), 25U);
+  device.time_s = [&](int) {
+    device.says.starved = 0.5;
+    return 1e-3;
+  };
+  Series busy[] = {series_of(device)};
+  sample(busy, {.block_s = 0, .cap_s = 0.1}, device, kGoOn);
+  EXPECT_NEAR(static_cast<double>(busy[0].blocks.size()), 100, 1) << "until the cap";
+}
+
 TEST(Sampler, ConvergesOnNoisyButSteadyTimes) {
   FakeDevice device;
   std::mt19937 random(1);
@@ -147,6 +166,25 @@ TEST(LaunchesFor, MakesASampleLongEnough) {
   EXPECT_EQ(launches_for(200e-6, 1e-12), 10000);
   EXPECT_EQ(launches_for(200e-6, 0), 1);
   EXPECT_EQ(launches_for(200e-6, std::nan("")), 1);
+}
+
+TEST(Starved, IsWhatAQuarterOfTheBlocksLost) {
+  const struct {
+    std::vector<std::optional<double>> blocks;
+    double share;
+  } rows[] = {
+      {{}, 0},
+      {{std::nullopt, std::nullopt}, 0},                // a GPU's, whose host may wait
+      {{0.0, 0.5, 0.0, 0.0, 0.0, 0.0}, 0},              // a daemon, once
+      {{0.5, 0.4, 0.3, 0.2, 0.1}, 0.4},                 // the 4th of 5
+      {{0.0, 0.4, 0.0, 0.0, 0.4}, 0.4},                 //
+      {{0.4, 0.0, 0.4, 0.0, 0.4, 0.0, 0.4, 0.0}, 0.4},  // a slice in every other block
+  };
+  for (const auto& [blocks, share] : rows) {
+    Series series;
+    for (const auto& b : blocks) series.blocks.push_back({.throttle_reasons = "", .starved = b});
+    EXPECT_DOUBLE_EQ(starved(series), share) << blocks.size();
+  }
 }
 
 TEST(Slowdown, IsThatOfTheLastThirdOverTheFirst) {
