@@ -18,8 +18,6 @@ Argument Argument::expected(int least, int most) const {
 
 Argument Argument::group(const std::string& title) const { return Argument(option_->group(title)); }
 
-Argument Argument::non_negative() const { return Argument(option_->check(CLI::NonNegativeNumber)); }
-
 Argument Argument::one_of(const std::vector<std::string>& values) const {
   return Argument(option_->check(CLI::IsMember(values)));
 }
@@ -48,11 +46,6 @@ Argument Arguments::add_option(const std::string& name, std::string& to,
 }
 
 Argument Arguments::add_option(const std::string& name, std::vector<std::string>& to,
-                               const std::string& help) const {
-  return Argument(app_->add_option(name, to, help));
-}
-
-Argument Arguments::add_option(const std::string& name, std::optional<double>& to,
                                const std::string& help) const {
   return Argument(app_->add_option(name, to, help));
 }

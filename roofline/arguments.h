@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +21,6 @@ class Argument {
   Argument excludes(const std::string& name) const;
   Argument expected(int least, int most) const;  // -1: any number
   Argument group(const std::string& title) const;
-  Argument non_negative() const;
   Argument one_of(const std::vector<std::string>& values) const;
   Argument required() const;
   Argument type_name(const std::string& name) const;
@@ -44,8 +42,6 @@ class Arguments {
   /// Where it is given, the value is stored in `to`, which has to outlive the parsing.
   Argument add_option(const std::string& name, std::string& to, const std::string& help) const;
   Argument add_option(const std::string& name, std::vector<std::string>& to,
-                      const std::string& help) const;
-  Argument add_option(const std::string& name, std::optional<double>& to,
                       const std::string& help) const;
   /// Or is passed to `read`, which throws std::invalid_argument where it is none.
   Argument add_option(const std::string& name, const std::function<void(const std::string&)>& read,

@@ -2,11 +2,13 @@
 #include "roofline/commands.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <clocale>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +20,7 @@
 
 #include "roofline/csv.h"
 #include "roofline/record.h"
+#include "roofline/run.h"
 
 namespace roofline {
 namespace {
@@ -32,7 +35,7 @@ Output run(Arguments arguments, const std::string& format = "table") {
 }
 
 std::filesystem::path new_folder(const std::string& name) {
-  const auto folder = std::filesystem::path(testing::TempDir()) /
+  auto folder = std::filesystem::path(testing::TempDir()) /
                       ("roofline_" + name + "_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   return folder;
@@ -301,6 +304,83 @@ TEST(Commands, UseWhatARunMeasured) {
 
   const CsvTable peaks = parse_csv(run({"peaks", from}, "csv").text, "peaks");
   EXPECT_EQ(field(peaks, {{"roof", "gemm_bf16"}}, "ridge_flops_per_byte"), "250");
+  std::filesystem::remove_all(folder);
+}
+
+/// A run's folder with one row, and what else the caller writes into it.
+std::filesystem::path run_of_one_row() {
+  std::filesystem::path folder = new_folder("one_row");
+  Record relu{.what = make_case(Op::relu, Dtype::fp32, 1, 4096, 1), .implementation = "ours"};
+  std::ofstream(folder / "roofs.csv") << csv_line(roof_columns());
+  std::ofstream(folder / "measurements.csv")
+      << csv_line(measurement_columns()) << csv_line(to_fields(relu));
+  return folder;
+}
+
+TEST(Commands, RefuseABadRunWithExit1AndOneLine) {
+  struct Row {
+    const char *file, *content, *message;
+  };
+  const char* const none = ": expected a JSON object, found ";
+  const Row rows[] = {
+      {"environment.json", "", none},
+      {"environment.json", R"({"run_id": )", none},
+      {"environment.json", "[1, 2]", none},
+      {"environment.json", "3", none},
+      {"environment.json", "\"\xff\"", none},
+      {"roofs.csv", "", ":1: expected a CSV header, the file is empty"},
+      {"measurements.csv", "a,b\n1,2\n", ":1: expected a column schema"},
+      {"measurements.csv", nullptr, ": expected the measurements of a run, found no such file"},
+  };
+  for (const Row& row : rows) {
+    const std::filesystem::path folder = run_of_one_row(), file = folder / row.file;
+    std::filesystem::remove(file);
+    if (row.content != nullptr) std::ofstream(file) << row.content;
+    for (const Arguments& arguments :
+         {Arguments{"report", folder.string()}, Arguments{"validate", folder.string()},
+          Arguments{"compare", folder.string(), folder.string()},
+          Arguments{"ops", "--from=" + folder.string()}}) {
+      Output out;
+      EXPECT_EQ(run_command_line(arguments, out), 1) << arguments[0];
+      EXPECT_EQ(out.notes.find("roofline: " + file.string() + row.message), 0U) << out.notes;
+      EXPECT_EQ(out.notes.find('\n'), out.notes.size() - 1) << out.notes;
+    }
+    std::filesystem::remove_all(folder);
+  }
+}
+
+TEST(Commands, LeaveNoHalfFileOnAFullDisk) {
+  const std::filesystem::path folder = run_of_one_row();
+  const Arguments validate = {"validate", folder.string()};
+  const auto files = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      all[entry.path().filename()] = read_file(entry.path());
+    }
+    return all;
+  };
+  const auto on_full_disk = [&] {
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit nothing{.rlim_cur = 0, .rlim_max = before.rlim_max};
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);  // else it is our death
+    setrlimit(RLIMIT_FSIZE, &nothing);
+    Output out;
+    const int code = run_command_line(validate, out);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(code, 1);
+    EXPECT_EQ(out.notes, "roofline: " + (folder / "claims.csv").string() + ": File too large\n");
+  };
+  const auto before = files();
+  on_full_disk();
+  EXPECT_EQ(files(), before);
+  Output out;
+  run_command_line(validate, out);
+  const auto judged = files();
+  EXPECT_EQ(judged.size(), before.size() + 3);
+  on_full_disk();
+  EXPECT_EQ(files(), judged);
   std::filesystem::remove_all(folder);
 }
 

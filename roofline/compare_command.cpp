@@ -5,6 +5,7 @@
 
 #include "roofline/commands.h"
 #include "roofline/compare.h"
+#include "roofline/number.h"
 #include "roofline/run.h"
 
 namespace roofline {
@@ -20,7 +21,7 @@ ComparedRun read(const std::string& path) {
 Command add_compare_command(Arguments app) {
   struct Options {
     std::vector<std::string> runs;
-    std::optional<double> max_slowdown_percent;
+    std::optional<double> max_slowdown;
   };
   const Arguments command = app.add_subcommand(
       "compare", "runs beside the first: ratios, agreement, the outlier, what differs");
@@ -31,16 +32,17 @@ Command add_compare_command(Arguments app) {
                   "the reference")
       .required()
       .expected(2, -1);
-  command
-      .add_option("--max-slowdown", options->max_slowdown_percent,
-                  "exit 1 where a row is slower than the first run's by more PERCENT, all of its "
-                  "interval, or failed")
-      .non_negative();
+  command.add_option(
+      "--max-slowdown",
+      [options](const std::string& percent) {
+        options->max_slowdown = parse_number(percent, "--max-slowdown") / 100;
+      },
+      "exit 1 where a row is slower than the first run's by more PERCENT, all of its interval, or "
+      "failed");
   return {command, [options](Output& out) {
             std::vector<ComparedRun> runs;
             for (const std::string& path : options->runs) runs.push_back(read(path));
-            std::optional<double> limit = options->max_slowdown_percent;
-            if (limit) *limit /= 100;
+            const std::optional<double> limit = options->max_slowdown;
             const Comparison comparison = compare(runs, limit);
             out.print(comparison.table);
             if (out.format != OutputFormat::table) {  // which do not carry the notes

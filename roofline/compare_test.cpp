@@ -145,7 +145,7 @@ TEST(Compare, SaysWhatDiffersBetweenTheEnvironments) {
   EXPECT_NE(all.find("differs: device/t: - | 1\n"), std::string::npos) << all;
   EXPECT_EQ(all.find("ecc"), std::string::npos) << all;
   EXPECT_EQ(all.find("run_id"), std::string::npos) << all;
-  EXPECT_THROW(flat_environment("{", "environment.json"), std::runtime_error);
+  EXPECT_TRUE(flat_environment("{}", "environment.json").empty());
 }
 
 TEST(Compare, NeedsTwoRunsWithARowInCommon) {
@@ -178,6 +178,12 @@ TEST(CompareCommand, ExitsWith1OnlyWhereTheLimitIsExceeded) {
   EXPECT_EQ(run({a, b, "--max-slowdown=5"}, loud), 1);
   EXPECT_NE(loud.notes.find("slower in " + b), std::string::npos) << loud.notes;
   EXPECT_EQ(run({a}, alone), 2) << alone.notes;
+  for (const char* const percent : {"nan", "-1", "-0", "inf", "1e400", "5%"}) {
+    Output refused;
+    EXPECT_EQ(run({a, b, std::string("--max-slowdown=") + percent}, refused), 2) << percent;
+    EXPECT_EQ(refused.notes, std::string("roofline: --max-slowdown: expected a number such as ") +
+                                 "0.5, got \"" + percent + "\"\n");
+  }
   std::filesystem::remove_all(root);
 }
 

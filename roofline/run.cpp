@@ -36,6 +36,12 @@ Run read_run(const std::filesystem::path& path) {
   run.folder = path.extension() == ".csv" ? path.parent_path() : path;
   const std::filesystem::path measurements = run.folder / "measurements.csv";
   const std::filesystem::path roofs = run.folder / "roofs.csv";
+  if (!std::filesystem::exists(measurements)) {
+    throw std::runtime_error(fmt::format(
+        "{}: expected the measurements of a run, found no such file; RUN is a folder that "
+        "roofline_bench wrote",
+        measurements.string()));
+  }
   run.records = parse_measurements(read_file(measurements), measurements.string());
   run.roofs = parse_roofs(read_file(roofs), roofs.string());
   const std::filesystem::path environment = run.folder / "environment.json";
@@ -56,14 +62,18 @@ std::optional<double> Run::environment_number(const std::string& key) const {
 }
 
 Environment flat_environment(std::string_view json, std::string_view source) {
+  const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) {
+    throw std::runtime_error(
+        fmt::format("{}: expected a JSON object, found {} bytes that are none; without the file "
+                    "the run is read as one of an unknown environment",
+                    source, json.size()));
+  }
   Environment flat;
-  try {
-    const nlohmann::json pointers = nlohmann::json::parse(json).flatten();
-    for (const auto& [pointer, value] : pointers.items()) {
-      flat[pointer.substr(1)] = value.is_string() ? value.get<std::string>() : value.dump();
-    }
-  } catch (const nlohmann::json::exception& e) {
-    throw std::runtime_error(fmt::format("{}: {}", source, e.what()));
+  const nlohmann::json pointers = object.flatten();
+  for (const auto& [pointer, value] : pointers.items()) {
+    if (pointer.empty()) continue;  // of an empty object
+    flat[pointer.substr(1)] = value.is_string() ? value.get<std::string>() : value.dump();
   }
   return flat;
 }
@@ -105,10 +115,20 @@ void read_rounds(Run& run) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
+  const std::filesystem::path partial = path.string() + ".partial";
+  const auto fail = [&](const std::string& reason) {
+    std::error_code ignored;
+    std::filesystem::remove(partial, ignored);
+    throw std::runtime_error(fmt::format("{}: {}", path.string(), reason));
+  };
   errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  out << text << std::flush;
-  if (!out) throw std::runtime_error(fmt::format("{}: {}", path.string(), std::strerror(errno)));
+  std::ofstream out(partial, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) fail(std::strerror(errno));
+  std::error_code error;
+  std::filesystem::rename(partial, path, error);
+  if (error) fail(error.message());
 }
 
 }  // namespace roofline

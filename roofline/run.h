@@ -28,17 +28,19 @@ struct Run {
 };
 
 /// Reads measurements.csv, roofs.csv and environment.json. `path` is a run's folder or its
-/// measurements.csv. Throws std::runtime_error with path and reason.
+/// measurements.csv. Throws std::runtime_error with path and reason, also where there is an
+/// environment.json that is none.
 Run read_run(const std::filesystem::path& path);
 
 /// Fills round_medians_s from samples.csv; they stay empty where it has no samples of a row, or
 /// where there is no such file. Throws std::runtime_error "<path>:<line>: ..." for a bad row.
 void read_rounds(Run& run);
 
-/// Throws std::runtime_error "<source>: ..." where it is no JSON.
+/// Throws std::runtime_error "<source>: ..." where it is no JSON object.
 Environment flat_environment(std::string_view json, std::string_view source);
 
-/// Writes a file anew. Throws std::runtime_error with path and system reason.
+/// Writes a file anew: it is whole, or as it was. Throws std::runtime_error with path and system
+/// reason.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// The whole of a file. Throws std::runtime_error with path and system reason.

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Draws a run: its roofline, its size ramps or its ridge sweep, as RUN/<picture>.svg and .png.
+"""Draws a run: its roofline, its ramps of size, its ridge sweep, or all of these that it has rows
+for, as RUN/<picture>.svg and .png.
 
 It draws what the files of the run say, fits nothing and needs no display; the same files give the
 same bytes. The knee of a ridge sweep is drawn once `roofline validate RUN` has fitted it.
-Exit codes: 0 drawn, 1 a picture could not be written, 2 wrong usage or nothing to draw, 3 no
-matplotlib."""
+Exit codes: 0 drawn, 1 a bad file, or a picture that could not be written, 2 wrong usage, 3 a run
+without rows for the picture, or no matplotlib."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from run_files import (
     Measurement,
     RidgeFit,
     Run,
-    RunError,
+    UnavailableError,
     exit_code,
     positive,
     read_fits,
@@ -91,6 +92,8 @@ def about(run: Run, points: Sequence[Measurement]) -> list[str]:
     """Where the roofs come from, and what the names of the points leave out."""
     sources = dict.fromkeys(r.source for r in theoretical(run.roofs))
     lines = [f"Theoretical roofs: {'; '.join(sources)}"] if sources else []
+    if not run.roofs:
+        lines.append("No roofs: none is known, and the run did not measure them")
     if any(p.cache == "cold" for p in points):
         lines.append("Caches are cold and data normally distributed, unless the key says otherwise")
     if any(p.status == "noisy" for p in points):
@@ -106,7 +109,8 @@ def warnings(run: Run, points: Sequence[Measurement]) -> list[str]:
         lines.append(f"Ringed: {above} above_roof, faster than the hardware can be")
     missing = Counter(m.status for m in run.measurements if not m.measured)
     missing["without a positive intensity and rate"] = sum(
-        m.measured and m.op not in ROOF_OPS and not drawable(m) for m in run.measurements
+        m.measured and m.op not in ROOF_OPS and not drawable(m) and not has_bandwidth(m)
+        for m in run.measurements
     )
     if any(missing.values()):
         lines.append("Not drawn: " + ", ".join(f"{n} {why}" for why, n in missing.items() if n))
@@ -114,12 +118,9 @@ def warnings(run: Run, points: Sequence[Measurement]) -> list[str]:
 
 
 def start(run: Run, title: str, entries: Sequence[Entry]) -> tuple[Figure, Axes]:
-    """A sheet with its notes; the warnings among them are said on stderr too."""
+    """A sheet with its notes."""
     points = [e.point for e in entries]
-    warned = warnings(run, points)
-    for line in warned:
-        print(f"plot.py: {line}", file=sys.stderr)
-    return new_sheet(run, title, entries, about(run, points) + warned)
+    return new_sheet(run, title, entries, about(run, points) + warnings(run, points))
 
 
 # ---- the three pictures --------------------------------------------------------------------------
@@ -127,6 +128,12 @@ def start(run: Run, title: str, entries: Sequence[Entry]) -> tuple[Figure, Axes]
 
 def drawable(m: Measurement) -> bool:
     return m.measured and m.op not in ROOF_OPS and positive(m.intensity) and positive(m.flops_per_s)
+
+
+def has_bandwidth(m: Measurement) -> bool:
+    """Whether a ramp of sizes may hold it, as one of transfers, which have no FLOPs."""
+    moves = m.op not in ("empty", "fma", "gemm")
+    return m.measured and moves and positive(m.moved_bytes) and positive(m.bytes_per_s)
 
 
 def roof_of(p: Measurement) -> tuple[str, str]:
@@ -139,7 +146,7 @@ def roofline(run: Run) -> Figure:
     """Every op that was measured, at its intensity and rate."""
     points = [m for m in run.measurements if drawable(m)]
     if not points:
-        raise RunError(
+        raise UnavailableError(
             f"{run.folder}: no measured row with a positive intensity and FLOP/s to draw"
         )
     ops = list(dict.fromkeys(p.op for p in points))
@@ -160,7 +167,7 @@ def ridge(run: Run) -> Figure:
         lambda m: m.m,
     )
     if not sweeps:
-        raise RunError(
+        raise UnavailableError(
             f"{run.folder}: no GEMM at {SERIES_POINTS} values of M or more, N and K the same: "
             "measure with roofline_bench --suite=ridge"
         )
@@ -244,19 +251,12 @@ def draw_fit(axes: Axes, labels: Labels, fit: RidgeFit, sweep: Sequence[Measurem
 def ramp(run: Run) -> Figure:
     """Bandwidth over the bytes that a launch moves: launch cost, then the plateau of each level."""
     ramps = series(
-        [
-            m
-            for m in run.measurements
-            if m.measured
-            and m.op not in ("empty", "fma", "gemm")
-            and positive(m.moved_bytes)
-            and positive(m.bytes_per_s)
-        ],
+        [m for m in run.measurements if has_bandwidth(m)],
         lambda m: (m.op, m.dtype, m.implementation, m.variant, m.cache, m.data),
         lambda m: m.moved_bytes,
     )
     if not ramps:
-        raise RunError(
+        raise UnavailableError(
             f"{run.folder}: no op at {SERIES_POINTS} sizes or more: "
             "measure with roofline_bench --suite=ramp"
         )
@@ -337,6 +337,21 @@ def series(
 PICTURES: dict[str, Callable[[Run], Figure]] = {"roofline": roofline, "ramp": ramp, "ridge": ridge}
 
 
+def figures(run: Run, picture: str) -> dict[str, Figure]:
+    """The picture, or all that the run has rows for. Raises UnavailableError where that is none."""
+    if picture != "all":
+        return {picture: PICTURES[picture](run)}
+    made, missing = {}, []
+    for name, make in PICTURES.items():
+        try:
+            made[name] = make(run)
+        except UnavailableError as unavailable:
+            missing.append(unavailable)
+    if not made:
+        raise missing[0]
+    return made
+
+
 def save(figure: Figure, stem: Path) -> list[Path]:
     """As SVG and PNG, without date and version: the same run gives the same bytes."""
     paths = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
@@ -347,7 +362,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="plot.py", description=__doc__)
-    parser.add_argument("picture", choices=PICTURES)
+    parser.add_argument("picture", choices=[*PICTURES, "all"])
     parser.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
     parser.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: RUN)")
     arguments = parser.parse_args(argv)
@@ -358,9 +373,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         with matplotlib.rc_context():
             matplotlib.rcdefaults()
             matplotlib.rcParams.update(STYLE)
-            figure = PICTURES[arguments.picture](run)
+            made = figures(run, arguments.picture)
+            for line in warnings(run, run.measurements):
+                print(f"plot.py: {line}", file=sys.stderr)
             out.mkdir(parents=True, exist_ok=True)
-            print(*save(figure, out / arguments.picture), sep="\n")
+            for name, figure in made.items():
+                print(*save(figure, out / name), sep="\n")
 
     return exit_code("plot.py", draw)
 

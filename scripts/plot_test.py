@@ -338,14 +338,13 @@ class PlotTest(unittest.TestCase):
                 point("gelu", "fp16", 5, 0, status="failed", achieved_flops_per_s=""),
                 point("gelu", "fp32", 5, 0),
                 point("gelu", "fp32", 5, -1),
-                point("gelu", "fp32", 5, 1, achieved_flops_per_s="nan"),
                 point("gelu", "fp32", 5, 1, intensity_flops_per_byte=""),
             ]
         )
         code, errors = self.plot()
         self.assertEqual(code, 0)
         self.assertIn("1 above_roof", errors)
-        missing = "Not drawn: 1 unsupported, 1 failed, 4 without a positive intensity and rate"
+        missing = "Not drawn: 1 unsupported, 1 failed, 3 without a positive intensity and rate"
         self.assertIn(missing, errors)
         said = self.said()
         self.assertIn(missing, said)
@@ -366,6 +365,7 @@ class PlotTest(unittest.TestCase):
             ("memory", [memory_roof("measured", "read", 3e12)]),
             ("compute", [compute_roof("datasheet", "vector", "fp32", 67e12)]),
             ("valueless", [memory_roof("measured", "read", 3e12), roof("derived", "hbm")]),
+            ("any", []),
         ):
             with self.subTest(name):
                 self.write_run([point("relu", "fp32", 0.125, 4e11)], roofs)
@@ -375,13 +375,15 @@ class PlotTest(unittest.TestCase):
 
     def test_refuses_what_cannot_be_drawn_in_one_line(self) -> None:
         good = [point("relu", "fp32", 0.125, 4e11)]
-        failed = [point("relu", "fp32", 0.125, 4e11, status="failed")]
         other = [*good, point("dot", "fp32", 0.25, 4e11, device="Other GPU", device_uuid="GPU-1")]
         other_run = [{**GPU_ROOFS[0], "run_id": "r2"}]
         for name, points, roofs, expected in (
-            ("header only", [], GPU_ROOFS, "measurements.csv: no rows"),
-            ("roofs header only", good, [], "roofs.csv: no rows"),
-            ("only error rows", failed, GPU_ROOFS, "no measured row"),
+            (
+                "header only",
+                [],
+                GPU_ROOFS,
+                "measurements.csv: expected rows, found only the header",
+            ),
             ("two devices", other, GPU_ROOFS, "expected one device"),
             ("roofs of another run", good, other_run, "the roofs of run r2"),
             (
@@ -390,14 +392,35 @@ class PlotTest(unittest.TestCase):
                 GPU_ROOFS,
                 '.csv:2: m is "x", expected a whole',
             ),
+            *(
+                (
+                    value,
+                    [{**good[0], "fraction_of_roof": value}],
+                    GPU_ROOFS,
+                    f'.csv:2: fraction_of_roof is "{value}", expected a number',
+                )
+                for value in ("nan", "-inf", "1e999", "x")
+            ),
         ):
             with self.subTest(name):
                 self.write_run(points, roofs)
                 self.assert_refused(expected)
 
+    def test_refuses_an_environment_that_is_no_json_object(self) -> None:
+        self.write_run([point("relu", "fp32", 0.125, 4e11)])
+        path = self.run_folder / "environment.json"
+        for content in (b"", b'{"run_id": ', b"[]", b"3", b'"\xff"'):
+            with self.subTest(content):
+                path.write_bytes(content)
+                self.assert_refused(
+                    f"environment.json: expected a JSON object, found {len(content)} bytes"
+                )
+        path.write_text('{"run_id": "r1"}')
+        self.assertEqual(self.plot(), (0, ""))
+
     def test_refuses_files_that_are_missing_empty_or_foreign(self) -> None:
         for name, content, expected in (
-            ("missing", None, "measurements.csv: No such file"),
+            ("missing", None, "measurements.csv: expected the measurements of a run, found no such file"),
             ("empty", b"", "expected a column run_id"),
             ("foreign", b"a,b\n1,2\n", "expected a column run_id"),
             ("binary", bytes(range(256)) * 4, "measurements.csv"),
@@ -412,7 +435,7 @@ class PlotTest(unittest.TestCase):
 
     def assert_refused(self, expected: str) -> None:
         code, errors = self.plot()
-        self.assertEqual(code, 2)
+        self.assertEqual(code, 1)
         self.assertIn(expected, errors)
         self.assertEqual(errors.count("\n"), 1)
         self.assertFalse((self.run_folder / "roofline.svg").exists())
@@ -491,17 +514,42 @@ class PlotTest(unittest.TestCase):
 
         empty = point("empty", "fp32", 0, 0, variant="graph", time_median_s=2e-6)
         self.write_run([sized(2**13), sized(2**28)])
-        self.assertEqual(self.plot("ramp")[0], 2)
+        self.assertEqual(self.plot("ramp")[0], 3)
         self.write_run([sized(2**13), sized(2**20), sized(2**28), empty])
         said = self.said("ramp")
         for text in ("empty graph 2 µs", "1 GiB", "bytes moved by a launch", "800 GB/s"):
             self.assertIn(text, said)
 
+    def test_all_draws_what_the_run_has_rows_for(self) -> None:
+        transfers = [
+            point("h2d", "fp32", 0, 0, n=n, bytes_read=n, achieved_bytes_per_s=5e10)
+            for n in (2**13, 2**20, 2**28)
+        ]
+        sweep = [point("gemm", "bf16", m, m * 2e12, m=m) for m in (1, 64, 256)]
+        unsupported = point("gelu", "bf16", 5, 0, status="unsupported", achieved_flops_per_s="")
+        for rows, pictures in (
+            ([*transfers, unsupported], ["ramp"]),
+            ([*sweep, unsupported], ["ridge", "roofline"]),
+            ([*transfers, *sweep, unsupported], ["ramp", "ridge", "roofline"]),
+        ):
+            with self.subTest(pictures):
+                self.write_run(rows)
+                code, errors = self.plot("all")
+                self.assertEqual((code, errors), (0, "plot.py: Not drawn: 1 unsupported\n"))
+                svgs = sorted(self.run_folder.glob("*.svg"))
+                self.assertEqual([p.stem for p in svgs], pictures)
+                for path in svgs:
+                    path.unlink()
+        self.write_run([unsupported])
+        code, errors = self.plot("all")
+        self.assertEqual((code, errors.count("\n")), (3, 1))
+        self.assertIn("no measured row with a positive intensity", errors)
+
     def test_a_ridge_sweep_varies_m_alone(self) -> None:
         square = [point("gemm", "bf16", n / 3, 6e14, m=n, n=n, k=n) for n in (1024, 2048, 4096)]
         self.write_run(square)
         code, errors = self.plot("ridge")
-        self.assertEqual(code, 2)
+        self.assertEqual(code, 3)
         self.assertIn("--suite=ridge", errors)
         self.write_run(
             [*square, *(point("gemm", "bf16", m, m * 2e12, m=m, n=999, k=77) for m in (1, 64, 256))]

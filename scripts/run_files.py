@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import json
 import math
 import os
 import sys
@@ -16,16 +17,16 @@ from typing import Any, TypeVar
 
 
 class RunError(Exception):
-    """A file that is missing, foreign or broken, or a run without what was asked of it."""
+    """A file that is missing, foreign or broken."""
 
 
 class UnavailableError(Exception):
-    """What was asked for cannot be had here."""
+    """What was asked for cannot be had here, or of this run."""
 
 
 def exit_code(program: str, work: Callable[[], None]) -> int:
-    """Does it. What goes wrong is one line on stderr, and 1 where a file or stdout cannot be
-    written, 2 where a run is no good, 3 where something cannot be had."""
+    """Does it. What goes wrong is one line on stderr, and 1 where a file is bad, or it or stdout
+    cannot be written, 3 where something cannot be had, 130 after Ctrl-C."""
     try:
         work()
         sys.stdout.flush()
@@ -34,7 +35,9 @@ def exit_code(program: str, work: Callable[[], None]) -> int:
         return 3
     except RunError as bad:
         print(f"{program}: {bad}", file=sys.stderr)
-        return 2
+        return 1
+    except KeyboardInterrupt:
+        return 130
     except OSError as error:
         print(f"{program}: {error.filename or 'cannot write'}: {error.strerror}", file=sys.stderr)
         if error.filename is None:  # stdout, perhaps, which the interpreter would flush once more
@@ -187,10 +190,17 @@ def positive(value: float) -> bool:
     return math.isfinite(value) and value > 0
 
 
+def finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
 PARSERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "str": ("text", str),
     "int": ("a whole number", int),
-    "float | None": ("a number", lambda text: float(text) if text else None),
+    "float | None": ("a number", lambda text: finite(text) if text else None),
 }
 
 Row = TypeVar("Row")
@@ -237,13 +247,19 @@ def read_rows(path: Path, row_type: type[Row]) -> list[Row]:
 
 def read_run(path: Path) -> Run:
     """Reads a run's folder, named by itself or by its measurements.csv. Raises RunError, also where
-    not all points and roofs are of one device: such a picture would compare nothing."""
-    folder = path if path.is_dir() else path.parent
+    not all points and roofs are of one device: such a picture would compare nothing. A run whose
+    filter dropped the kernels that measure the roofs may have none."""
+    folder = path.parent if path.suffix == ".csv" else path
+    if not (folder / "measurements.csv").exists():
+        raise RunError(
+            f"{folder / 'measurements.csv'}: expected the measurements of a run, found no such "
+            "file; RUN is a folder that roofline_bench wrote"
+        )
     measurements = read_rows(folder / "measurements.csv", Measurement)
     roofs = read_rows(folder / "roofs.csv", Roof)
-    for rows, file in ((measurements, "measurements.csv"), (roofs, "roofs.csv")):
-        if not rows:
-            raise RunError(f"{folder / file}: no rows")
+    check_environment(folder / "environment.json")
+    if not measurements:
+        raise RunError(f"{folder / 'measurements.csv'}: expected rows, found only the header")
     devices = sorted({f"{m.device} {m.device_uuid}".strip() for m in measurements})
     if len(devices) > 1:
         raise RunError(
@@ -252,12 +268,31 @@ def read_run(path: Path) -> Run:
         )
     points_of = sorted({m.run_id for m in measurements})
     roofs_of = sorted({r.run_id for r in roofs})
-    if points_of != roofs_of or len(roofs_of) > 1:
+    if len(points_of) > 1 or (roofs and points_of != roofs_of):
         raise RunError(
             f"{folder}: the points are of run {', '.join(points_of)}, "
             f"the roofs of run {', '.join(roofs_of)}: expected both of one run"
         )
     return Run(folder, measurements, [r for r in roofs if positive(r.per_s)])
+
+
+def check_environment(path: Path) -> None:
+    """A run may lack its environment.json, but not have a bad one; as roofline/run.cpp."""
+    if not path.exists():
+        return
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror}") from error
+    try:
+        good = isinstance(json.loads(text), dict)
+    except ValueError:
+        good = False
+    if not good:
+        raise RunError(
+            f"{path}: expected a JSON object, found {len(text)} bytes that are none; "
+            "without the file the run is read as one of an unknown environment"
+        )
 
 
 def read_fits(folder: Path) -> list[RidgeFit]:
