@@ -142,15 +142,16 @@ Evidence beside_paper(Evidence evidence, const Run& run, Dtype t) {
 Evidence knee(const Subject& s, Dtype t) {
   for (const RidgeFit& f : s.ridges.fits) {
     if (f.dtype != name(t)) continue;
-    Evidence evidence{.value = f.knee_intensity_flops_per_byte,
-                      .interval = f.knee_intensity_interval,
-                      .rows = fmt::format("gemm/{}/{}..{}x{}x{} {}, {} rows", f.dtype, f.m_first,
-                                          f.m_last, f.n, f.k, f.implementation, f.points),
-                      .remark = fmt::format(
-                          "knee at M = {:.4g} [{:.4g}, {:.4g}], plateau {:.4g} [{:.4g}, "
-                          "{:.4g}] FLOP/s",
-                          f.knee_m, f.knee_m_interval.low, f.knee_m_interval.high,
-                          f.plateau_flops_per_s, f.plateau_interval.low, f.plateau_interval.high)};
+    Evidence evidence{
+        .value = f.knee_intensity_flops_per_byte,
+        .interval = f.knee_intensity_interval,
+        .rows = fmt::format("gemm/{}/{}..{}x{}x{} {}, {} rows", f.dtype, f.m_first, f.m_last, f.n,
+                            f.k, multiplied_by(f.implementation, f.fast_accumulation), f.points),
+        .remark =
+            fmt::format("knee at M = {:.4g} [{:.4g}, {:.4g}], plateau {:.4g} [{:.4g}, "
+                        "{:.4g}] FLOP/s",
+                        f.knee_m, f.knee_m_interval.low, f.knee_m_interval.high,
+                        f.plateau_flops_per_s, f.plateau_interval.low, f.plateau_interval.high)};
     evidence = beside_paper(std::move(evidence), s.run, t);
     if (!f.waves.empty()) evidence.remark += "; waves of tiles: " + f.waves;
     return evidence;

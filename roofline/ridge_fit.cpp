@@ -86,7 +86,7 @@ using Series = std::map<std::int64_t, const Record*>;  // by M
 std::string name_of(const Series& series) {
   const Record& r = *series.begin()->second;
   return fmt::format("gemm/{} M x {} x {} by {}", dtype_label(r.what), r.what.n, r.what.k,
-                     r.implementation);
+                     multiplied_by(r.implementation, r.fast_accumulation));
 }
 
 /// Steps in the sweep that the schedule makes, and not the roofs.
@@ -140,7 +140,7 @@ std::optional<Hinge> fit_hinge(std::span<const double> x, std::span<const double
 }
 
 RidgeFits fit_ridges(const Run& run) {
-  using Key = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+  using Key = std::tuple<std::string, std::string, std::int64_t, std::int64_t, std::optional<bool>>;
   std::map<Key, Series> sweeps;
   RidgeFits found;
   for (const Record& r : run.records) {
@@ -150,8 +150,8 @@ RidgeFits fit_ridges(const Run& run) {
         r.cache != "cold" || r.data != "normal" || !(counts || r.status == Status::above_roof)) {
       continue;
     }
-    const Record*& best =
-        sweeps[{dtype_label(r.what), r.implementation, r.what.n, r.what.k}][r.what.m];
+    const Record*& best = sweeps[{dtype_label(r.what), r.implementation, r.what.n, r.what.k,
+                                  r.fast_accumulation}][r.what.m];
     // A row that is above_roof stays, to spoil its sweep.
     if (best == nullptr || r.status == Status::above_roof ||
         (best->status != Status::above_roof &&
@@ -180,6 +180,7 @@ RidgeFits fit_ridges(const Run& run) {
     const Interval intensity = exp(hinge->knee_interval);
     found.fits.push_back({.dtype = dtype_label(c),
                           .implementation = series.begin()->second->implementation,
+                          .fast_accumulation = series.begin()->second->fast_accumulation,
                           .n = c.n,
                           .k = c.k,
                           .m_first = series.begin()->first,
@@ -197,20 +198,29 @@ RidgeFits fit_ridges(const Run& run) {
   return found;
 }
 
+std::string multiplied_by(const std::string& implementation,
+                          std::optional<bool> fast_accumulation) {
+  if (!fast_accumulation) return implementation;
+  return implementation + (*fast_accumulation ? ", fast accumulation" : ", full accumulation");
+}
+
 std::string ridge_csv(std::span<const RidgeFit> fits) {
   std::string text =
-      "dtype,implementation,n,k,m_first,m_last,points,knee_m,knee_m_low,knee_m_high,"
+      "dtype,implementation,fast_accumulation,n,k,m_first,m_last,points,knee_m,knee_m_low,knee_m_"
+      "high,"
       "knee_intensity_flops_per_byte,knee_intensity_low,knee_intensity_high,"
       "plateau_flops_per_s,plateau_low,plateau_high,slope,waves\n";
   const auto number = [](double v) { return std::isfinite(v) ? fmt::format("{}", v) : ""; };
   for (const RidgeFit& f : fits) {
-    text += csv_line({f.dtype, f.implementation, fmt::format("{}", f.n), fmt::format("{}", f.k),
-                      fmt::format("{}", f.m_first), fmt::format("{}", f.m_last),
-                      fmt::format("{}", f.points), number(f.knee_m), number(f.knee_m_interval.low),
-                      number(f.knee_m_interval.high), number(f.knee_intensity_flops_per_byte),
-                      number(f.knee_intensity_interval.low), number(f.knee_intensity_interval.high),
-                      number(f.plateau_flops_per_s), number(f.plateau_interval.low),
-                      number(f.plateau_interval.high), number(f.slope), f.waves});
+    const std::string fast = f.fast_accumulation ? fmt::format("{}", *f.fast_accumulation) : "";
+    text +=
+        csv_line({f.dtype, f.implementation, fast, fmt::format("{}", f.n), fmt::format("{}", f.k),
+                  fmt::format("{}", f.m_first), fmt::format("{}", f.m_last),
+                  fmt::format("{}", f.points), number(f.knee_m), number(f.knee_m_interval.low),
+                  number(f.knee_m_interval.high), number(f.knee_intensity_flops_per_byte),
+                  number(f.knee_intensity_interval.low), number(f.knee_intensity_interval.high),
+                  number(f.plateau_flops_per_s), number(f.plateau_interval.low),
+                  number(f.plateau_interval.high), number(f.slope), f.waves});
   }
   return text;
 }

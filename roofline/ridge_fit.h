@@ -27,6 +27,7 @@ std::optional<Hinge> fit_hinge(std::span<const double> x, std::span<const double
 struct RidgeFit {
   std::string dtype;  // as dtype_label() has it
   std::string implementation;
+  std::optional<bool> fast_accumulation;  // of FP8
   std::int64_t n, k, m_first, m_last;
   int points;
   double knee_m, knee_intensity_flops_per_byte, plateau_flops_per_s;
@@ -43,10 +44,14 @@ struct RidgeFits {
   std::vector<std::string> notes;
 };
 
-/// Fits each sweep of 5 values of M or more: cold linear layers, N, K, type and implementation the
-/// same, the fastest row at each M. In log-log space over the intensity rather than over M, for
-/// there the bandwidth roof is straight.
+/// Fits each sweep of 5 values of M or more: cold linear layers, N, K, type, implementation and
+/// accumulation the same, the fastest row at each M. In log-log space over the intensity rather
+/// than over M, for there the bandwidth roof is straight. In the order of the fields above: full
+/// accumulation, which computes what the other types do, stands before fast.
 RidgeFits fit_ridges(const Run& run);
+
+/// "cublaslt", or "cublaslt, full accumulation": who multiplied, and how.
+std::string multiplied_by(const std::string& implementation, std::optional<bool> fast_accumulation);
 
 /// The text of ridge.csv.
 std::string ridge_csv(std::span<const RidgeFit> fits);

@@ -104,6 +104,38 @@ TEST(RidgeFit, GivesBackTheKneeOfASimulatedMachine) {
   }
 }
 
+TEST(RidgeFit, FitsFullAndFastAccumulationEachByItself) {
+  const auto fp8 = [](double peak, bool fast) {
+    roofline::Run run = simulate({peak, 3e12, 1e-6, 132, 64, 128}, 1);
+    for (Record& r : run.records) {
+      r.what.a = r.what.b = Dtype::fp8_e4m3;
+      r.fast_accumulation = fast;
+    }
+    return run;
+  };
+  roofline::Run run = fp8(900e12, true);
+  const roofline::Run full = fp8(600e12, false);
+  const RidgeFit fast_alone = fit_ridges(run).fits.front();
+  const RidgeFit full_alone = fit_ridges(full).fits.front();
+  EXPECT_GT(fast_alone.knee_m, 1.3 * full_alone.knee_m);
+  run.records.insert(run.records.end(), full.records.begin(), full.records.end());
+  run.records.back().status = Status::failed;  // M = 4096: else the same rows at every M
+  const RidgeFits both = fit_ridges(run);
+  ASSERT_EQ(both.fits.size(), 2U);
+  EXPECT_EQ(both.fits[0].fast_accumulation, false);  // first: the one that claims are judged by
+  EXPECT_EQ(both.fits[0].points, 12);
+  EXPECT_EQ(both.fits[1].fast_accumulation, true);
+  EXPECT_EQ(both.fits[1].knee_m, fast_alone.knee_m);
+  EXPECT_NE(ridge_csv(both.fits).find("\nfp8_e4m3,cublaslt,true,16896,"), std::string::npos);
+
+  run.records.back().status = Status::above_roof;
+  const RidgeFits one = fit_ridges(run);
+  ASSERT_EQ(one.notes.size(), 1U);
+  EXPECT_EQ(one.notes[0],
+            "gemm/fp8_e4m3 M x 16896 x 16384 by cublaslt, full accumulation: a row is above_roof, "
+            "not fitted");
+}
+
 TEST(RidgeFit, NamesTheWavesOfTheRowsTiles) {
   roofline::Run run = simulate({989.5e12, 3.35e12, 1e-6, 132, 64, 128}, 1);
   run.records[0].note = "algorithm 66, tile 128x64, split-K 1, stages 64x4";   // M = 1

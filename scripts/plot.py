@@ -163,7 +163,7 @@ def ridge(run: Run) -> Figure:
     with the fits that ridge.csv has."""
     sweeps = series(
         [m for m in run.measurements if drawable(m) and m.op == "gemm"],
-        lambda m: (m.dtype, m.implementation, m.layout, m.n, m.k, m.batch, m.cache, m.data),
+        lambda m: (*swept(m), m.layout, m.batch, m.cache, m.data),
         lambda m: m.m,
     )
     if not sweeps:
@@ -172,9 +172,18 @@ def ridge(run: Run) -> Figure:
             "measure with roofline_bench --suite=ridge"
         )
     points = [p for sweep in sweeps for p in sweep]
-    entries = [Entry(str(p.m), p, f"{p.op} {p.dtype}", achieved(p)) for p in points]
+    fast = {"true": " fast"}  # accumulation
+    entries = [
+        Entry(str(p.m), p, f"{p.dtype}{fast.get(p.fast_accumulation, '')}", achieved(p))
+        for p in points
+    ]
     sizes = ", ".join(dict.fromkeys(f"N×K = {p.n}×{p.k}" for p in points))
     return under_roofs(run, f"GEMM over M, {sizes}", entries, sweeps, read_fits(run.folder))
+
+
+def swept(of: Measurement | RidgeFit) -> tuple[object, ...]:
+    """What the rows of a sweep, and its fit, have in common."""
+    return of.dtype, of.implementation, of.fast_accumulation, of.n, of.k
 
 
 def under_roofs(
@@ -227,9 +236,8 @@ def under_roofs(
 def draw_fit(axes: Axes, labels: Labels, fit: RidgeFit, sweep: Sequence[Measurement]) -> None:
     """The two segments over the sweep that they were fitted to, and where they meet."""
     first, last = sweep[0], sweep[-1]
-    same = (fit.dtype, fit.implementation, fit.n, fit.k)
     knee, plateau = fit.knee_intensity_flops_per_byte, fit.plateau_flops_per_s
-    if same != (first.dtype, first.implementation, first.n, first.k):
+    if swept(fit) != swept(first):
         return
     if first.cache != "cold" or first.data != "normal" or not (knee and plateau and fit.slope):
         return

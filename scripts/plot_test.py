@@ -420,7 +420,11 @@ class PlotTest(unittest.TestCase):
 
     def test_refuses_files_that_are_missing_empty_or_foreign(self) -> None:
         for name, content, expected in (
-            ("missing", None, "measurements.csv: expected the measurements of a run, found no such file"),
+            (
+                "missing",
+                None,
+                "measurements.csv: expected the measurements of a run, found no such file",
+            ),
             ("empty", b"", "expected a column run_id"),
             ("foreign", b"a,b\n1,2\n", "expected a column run_id"),
             ("binary", bytes(range(256)) * 4, "measurements.csv"),
@@ -560,6 +564,18 @@ class PlotTest(unittest.TestCase):
         self.assertEqual({"1", "64", "256"} - set(said), set())
         self.assertNotIn("2048", said)
 
+    def test_fast_and_full_accumulation_are_sweeps_of_their_own(self) -> None:
+        self.write_run(
+            point("gemm", "fp8_e4m3", m, m * rate, m=m, fast_accumulation=fast)
+            for m in (1, 64, 256)
+            for fast, rate in (("false", 1e12), ("true", 2e12))
+        )
+        joined = [xy for xy in map(points_of, self.draw("ridge").axes[0].lines) if len(xy) == 3]
+        for rate in (1e12, 2e12):
+            self.assertIn([(m, m * rate) for m in (1, 64, 256)], joined)
+        said = self.said("ridge")
+        self.assertEqual((said.count("fp8_e4m3"), said.count("fp8_e4m3 fast")), (4, 3))  # + legend
+
     def test_a_fit_is_drawn_over_its_own_sweep(self) -> None:
         sweep = [
             point("gemm", "bf16", ai, min(ai / 256, 1) * 6e14, m=m, n=999, k=77)
@@ -577,7 +593,8 @@ class PlotTest(unittest.TestCase):
             "plateau_flops_per_s": 6e14,
             "slope": 0.5,
         }
-        write_csv(self.run_folder / "ridge.csv", RidgeFit, [fit, {**fit, "dtype": "fp16"}])
+        others: list[Cells] = [{**fit, "dtype": "fp16"}, {**fit, "fast_accumulation": "true"}]
+        write_csv(self.run_folder / "ridge.csv", RidgeFit, [fit, *others])
         self.assertEqual(self.said("ridge").count("knee 256 FLOP/byte, M = 300"), 1)
         # At the first point, 1 / 256 of the knee: 6e14 / 256^0.5.
         found = self.draw("ridge").findobj(Line2D)

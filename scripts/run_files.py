@@ -62,6 +62,7 @@ class Measurement:
     dtype_b: str
     compute_type: str
     layout: str
+    fast_accumulation: str  # true | false for FP8, else empty
     m: int
     n: int
     k: int
@@ -158,6 +159,7 @@ class RidgeFit:
 
     dtype: str
     implementation: str
+    fast_accumulation: str
     n: int
     k: int
     knee_m: float | None
