@@ -19,6 +19,7 @@ class FakeDevice : public Device {
 
   /// Seconds of launch number i since the device was made. May throw.
   std::function<double(int)> time_s = [](int) { return 1e-3; };
+  double fill_s = 0;  // of each operand
   double memory_bytes = 1e9;
   Telemetry says;
   int launched = 0;
@@ -42,6 +43,7 @@ class FakeDevice : public Device {
   void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
             std::int64_t n) override {
     if (lost) throw DeviceLost("the device is lost");
+    now_s_ += fill_s;
     kernels::cpu_fill(data, name(dtype).data(), kind, seed, n, queue());
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }

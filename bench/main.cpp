@@ -11,6 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -188,7 +189,7 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
           std::vector<Record> records;
           if (fatal.empty() && !interrupted) {
             try {
-              records = runner.run(g, left);
+              records = runner.run(g, std::span(groups).last(left));
             } catch (const std::exception& e) {  // a full disk, a lost device
               fatal = e.what();
             }

@@ -5,7 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
+#include <system_error>
 
 #include "roofline/number.h"
 
@@ -57,9 +60,24 @@ std::vector<T> parse_list(const std::vector<std::string>& names, const char* fla
   for (const std::string& name : names) {
     const std::optional<T> value = parse(name);
     if (!value) throw UsageError(fmt::format("{}={}: expected {}", flag, name, known));
-    values.push_back(*value);
+    // Said twice it is meant once: two rows of one name would be told apart by nobody.
+    if (std::find(values.begin(), values.end(), *value) == values.end()) values.push_back(*value);
   }
   return values;
+}
+
+/// A whole number from `least` up. CLI11 would take -1 for 2^64 - 1, and what is too large for the
+/// largest number.
+std::int64_t parse_count(const std::string& text, const char* flag, std::int64_t least,
+                         std::string_view more = "") {
+  std::int64_t count = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error != std::errc{} || stop != end || count < least) {
+    throw UsageError(fmt::format("{}={}: expected a whole number from {} up, below 2^63{}", flag,
+                                 text, least, more));
+  }
+  return count;
 }
 
 constexpr std::int64_t kLeastBytes = 1 << 16;  // below it no size of a suite is left
@@ -105,7 +123,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
 
   std::vector<std::string> ops, dtypes, implementations;
   std::vector<std::string> data = {"normal"};
-  std::string bytes, cache = "cold", candidates = "1";
+  std::string bytes, cache = "cold", candidates = "1", seed = "1";
   double max_noise_percent = 0;
   CLI::App app("Measures this machine's kernels and GEMMs and places them under its roofline.",
                "roofline_bench");
@@ -129,7 +147,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
           ->delimiter(',');
   app.add_flag("--sustained", options.settings.sustained,
                "each row once more, without pause for 2 s: its clock and power under load");
-  app.add_option("--seed", options.settings.seed, "of the inputs")->capture_default_str();
+  app.add_option("--seed", seed, "of the inputs")->capture_default_str();
   app.add_option("--candidates", candidates,
                  "variants to try, a number or all: the first and the fastest are measured")
       ->capture_default_str();
@@ -184,13 +202,11 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   options.data_given = inputs->count() > 0;
   options.settings.data =
       parse_list<kernels::InputKind>(data, "--data", &parse_input_kind, known_input_kinds());
-  if (candidates == "all") {
-    options.settings.candidates = static_cast<std::size_t>(-1);
-  } else if (!CLI::detail::lexical_cast(candidates, options.settings.candidates) ||
-             options.settings.candidates < 1 || candidates.starts_with('-')) {
-    throw UsageError(
-        fmt::format("--candidates={}: expected a number from 1 up, or all", candidates));
-  }
+  options.settings.seed = static_cast<std::uint64_t>(parse_count(seed, "--seed", 0));
+  options.settings.candidates =
+      candidates == "all"
+          ? static_cast<std::size_t>(-1)
+          : static_cast<std::size_t>(parse_count(candidates, "--candidates", 1, ", or all"));
   options.max_noise_given = noise->count() > 0;
   if (options.max_noise_given) {
     if (!(max_noise_percent > 0 && max_noise_percent <= 100)) {
@@ -200,9 +216,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     options.settings.protocol.max_noise = max_noise_percent / 100;
   }
   options.settings.hard_budget = budget->count() > 0;
-  if (!(options.settings.budget_s > 0)) {
-    throw UsageError(
-        fmt::format("--time-budget={}: expected seconds above 0", options.settings.budget_s));
+  if (!(options.settings.budget_s > 0 && std::isfinite(options.settings.budget_s))) {
+    throw UsageError(fmt::format("--time-budget={}: expected a number of seconds above 0",
+                                 options.settings.budget_s));
   }
   return options;
 }

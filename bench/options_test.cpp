@@ -38,6 +38,14 @@ TEST(Options, TakeListsAndBothSpellings) {
   EXPECT_EQ(o.benchmark_flags, std::vector<std::string>{"--benchmark_filter=gemm"});
 }
 
+TEST(Options, TakeWhatIsSaidTwiceOnce) {
+  const Options o = parse({"--op=dot,relu,dot", "--dtype=fp32,fp32", "--data=normal,ones,normal",
+                           "--impl=ours,all,ours"});
+  EXPECT_EQ(o.request.ops, (std::vector{roofline::Op::dot, roofline::Op::relu}));
+  EXPECT_EQ(o.request.dtypes, std::vector{roofline::Dtype::fp32});
+  EXPECT_EQ(o.settings.data, (std::vector{kernels::InputKind::normal, kernels::InputKind::ones}));
+}
+
 struct BadRow {
   const char* argument;
   const char* part;  // of the message
@@ -54,14 +62,21 @@ const BadRow kBad[] = {
     {"--bytes=12", "--bytes=12: expected at least 65536"},
     {"--cache=warm", "--cache=warm: expected cold, hot or both"},
     {"--data=random", "--data=random: expected normal, uniform"},
-    {"--candidates=0", "--candidates=0: expected a number from 1 up, or all"},
-    {"--candidates=-1", "--candidates=-1: expected a number from 1 up, or all"},
-    {"--candidates=some", "--candidates=some: expected a number from 1 up, or all"},
+    {"--candidates=0", "--candidates=0: expected a whole number from 1 up, below 2^63, or all"},
+    {"--candidates=-1", "--candidates=-1: expected a whole number from 1 up"},
+    {"--candidates=1.5", "--candidates=1.5: expected a whole number from 1 up"},
+    {"--candidates=9223372036854775808", "expected a whole number from 1 up, below 2^63"},
+    {"--candidates=some", "--candidates=some: expected a whole number from 1 up"},
     {"--max-noise=0", "--max-noise=0: expected percent, above 0"},
     {"--max-noise=nan", "--max-noise=nan: expected percent, above 0"},
-    {"--time-budget=-3", "--time-budget=-3: expected seconds above 0"},
+    {"--time-budget=-3", "--time-budget=-3: expected a number of seconds above 0"},
+    {"--time-budget=0", "--time-budget=0: expected a number of seconds above 0"},
+    {"--time-budget=nan", "--time-budget=nan: expected a number of seconds above 0"},
+    {"--time-budget=inf", "--time-budget=inf: expected a number of seconds above 0"},
     {"--time-budget=soon", "soon"},
-    {"--seed=x", "x"},
+    {"--seed=x", "--seed=x: expected a whole number from 0 up"},
+    {"--seed=-1", "--seed=-1: expected a whole number from 0 up"},
+    {"--seed=18446744073709551615", "expected a whole number from 0 up, below 2^63"},
     {"--frobnicate", "--frobnicate"},
     {"stray", "stray"},
     {"--benchmark_min_time=2",

@@ -169,9 +169,6 @@ struct Runner::Row {
     record.note = std::move(note);
     work = {};
   }
-  void skip(double budget_s) {
-    end(Status::skipped, fmt::format("the time budget of {} s was used up", budget_s));
-  }
   void add_note(const std::string& note) {
     if (note.empty()) return;
     record.note += (record.note.empty() ? "" : "; ") + note;
@@ -199,22 +196,26 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
       folder_(folder),
       settings_(std::move(settings)),
       interrupted_(interrupted),
-      started_s_(device.now_s()),
+      budget_(settings_.budget_s, settings_.hard_budget, device.now_s()),
       roofs_(roofline::theoretical_roofs(device.facts())) {
   for (const Roof& r : roofs_) folder_.write(r);
 }
 
-std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
+std::vector<Record> Runner::run(const Group& group, std::span<const Group> later) {
   const ProfilerRange range(group.name);
-  const double left_s = settings_.budget_s - (device_.now_s() - started_s_);
-  const double cap_s =
-      std::clamp(left_s / static_cast<double>(groups_left + 1), 0.1, settings_.protocol.cap_s);
+  const double began_s = device_.now_s(), end_s = budget_.end_s(group, later, began_s);
+  const auto left_s = [&] {
+    return std::clamp(end_s - device_.now_s(), 0.1, settings_.protocol.cap_s);
+  };
+  const auto too_late = [&] { return budget_.refuses(device_.now_s(), 0, budget_.end_s()); };
+  const double cap_s = left_s(), preparing_s = preparing_s_per_byte_ * bytes_of(group);
+  const auto unfit = budget_.refuses(began_s, preparing_s, end_s);
   std::vector<Row> rows;
   const auto kinds = data_of(group, settings_);
   for (const Case& c : group.cases) {
-    if (out_of_time()) {
+    if (const auto why = unfit ? unfit : too_late()) {
       rows.push_back(blank_row(c, settings_.caches.front(), {kinds.front(), settings_.seed}, ""));
-      rows.back().skip(settings_.budget_s);
+      rows.back().end(Status::skipped, *why);
       continue;
     }
     for (const std::string& cache : settings_.caches) {
@@ -233,12 +234,13 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
         const Row row = blank_row(c, cache, data, "");
         const auto roof = roof_companion(c, place(c, row.level, roofs_).bound);
         if (!roof || std::find(beside.begin(), beside.end(), *roof) != beside.end()) continue;
+        if (too_late()) continue;
         beside.push_back(*roof);
         prepare(*roof, cache, data, 1, cap_s, rows);
       }
     }
     for (const Case& c : group.cases) {
-      if (const auto small = in_cache(c, device_.facts().processors)) {
+      if (const auto small = in_cache(c, device_.facts().processors); small && !too_late()) {
         prepare(*small, "hot", data, 1, cap_s, rows);
       }
     }
@@ -248,6 +250,14 @@ std::vector<Record> Runner::run(const Group& group, std::size_t groups_left) {
   try {
     Protocol protocol = settings_.protocol;
     protocol.cap_s = cap_s;
+    if (any && budget_.hard()) {
+      preparing_s_per_byte_ = (device_.now_s() - began_s) / bytes_of(group);
+      for (Row& row : rows) {
+        if (const auto why = too_late(); why && row.runs()) row.end(Status::skipped, *why);
+      }
+      protocol.cap_s = left_s();
+      protocol.settle_s = std::min(protocol.settle_s, protocol.cap_s / 4);
+    }
     measure(rows, protocol);
     if (settings_.sustained || group.sustained) sustain(rows);
   } catch (const std::exception& e) {
@@ -377,6 +387,20 @@ void Runner::choose(std::vector<Row>& candidates, double cap_s) {
   candidates.erase(candidates.begin() + (best > 0 ? 2 : 1), candidates.end());
 }
 
+/// What is filled and verified before the group can be measured, the same work beside it apart.
+double Runner::bytes_of(const Group& group) const {
+  double bytes = 64 << 20;  // what small groups take all the same
+  for (const Case& c : group.cases) {
+    for (const std::string& cache : settings_.caches) {
+      const Row row = blank_row(c, cache, {}, "");
+      bytes += static_cast<double>(operand_shapes(c).bytes()) *
+               static_cast<double>(*row.record.copies) *
+               static_cast<double>(data_of(group, settings_).size());
+    }
+  }
+  return bytes;
+}
+
 Runner::Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
                               std::string_view implementation) const {
   const auto set_bytes = static_cast<double>(operand_shapes(c).bytes());
@@ -494,10 +518,6 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   keep();
 }
 
-bool Runner::out_of_time() const {
-  return settings_.hard_budget && device_.now_s() - started_s_ >= settings_.budget_s;
-}
-
 /// Adds each measured row once more, alone and without pause for two seconds: its clock is then the
 /// one that its own power and heat leave it, and the energy counter can tell that power, as it
 /// cannot of a block of 5 ms.
@@ -506,6 +526,7 @@ void Runner::sustain(std::vector<Row>& rows) {
   protocol.block_s = 0.25;
   protocol.min_rounds = protocol.max_rounds = 8;
   protocol.cap_s = 5;  // a launch of 0.8 s has its six rounds, too
+  const double needed_s = protocol.block_s * protocol.max_rounds;
   std::vector<Row> added;
   for (const Row& burst : rows) {
     if (burst.companion || !burst.series || interrupted_) continue;
@@ -515,7 +536,9 @@ void Runner::sustain(std::vector<Row>& rows) {
     row.record.variant += roofline::kSustained;
     row.alone = true;
     row.beside_default = false;
-    if (out_of_time()) row.skip(settings_.budget_s);
+    if (const auto too_late = budget_.refuses(device_.now_s(), needed_s, budget_.end_s())) {
+      row.end(Status::skipped, *too_late);
+    }
     attempt(row, [&] { measure(one, protocol); });
     if (row.series) {
       row.add_note(fmt::format("sustained: {:.4f} of the time in turns",

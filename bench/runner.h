@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/budget.h"
 #include "bench/device.h"
 #include "bench/implementation.h"
 #include "bench/run_folder.h"
@@ -30,7 +32,7 @@ struct Settings {
   std::vector<roofline::Record> tuning;  // of another run: what was fastest there comes first
   std::string note;                      // of every row that is measured
   Protocol protocol;
-  double budget_s = 60;      // of the whole run, shared out among the groups that are left
+  double budget_s = 60;      // of the whole run, shared out among its groups
   bool hard_budget = false;  // groups that it leaves no time for are skipped, not hurried
 };
 
@@ -45,8 +47,9 @@ class Runner {
          const std::atomic<bool>& interrupted);
 
   /// Measures a group and writes its rows, ours first. What an implementation throws becomes its
-  /// row's status and note. Throws WriteError and DeviceLost, when the run must end.
-  std::vector<roofline::Record> run(const Group& group, std::size_t groups_left);
+  /// row's status and note. `later`: the groups that the budget is still to be shared with. Throws
+  /// WriteError and DeviceLost, when the run must end.
+  std::vector<roofline::Record> run(const Group& group, std::span<const Group> later = {});
 
   const std::vector<roofline::Record>& records() const { return records_; }
   const std::vector<roofline::Roof>& roofs() const { return roofs_; }
@@ -65,13 +68,13 @@ class Runner {
                            std::size_t candidates, double cap_s);
   void take_tuned_first(Row& row, Alternatives& names);
   void choose(std::vector<Row>& candidates, double cap_s);
+  double bytes_of(const Group& group) const;
   Row blank_row(const roofline::Case& c, const std::string& cache, const Data& data,
                 std::string_view implementation) const;
   std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies, const Data& data);
   void make_ready(Row& row, const Implementation& implementation);
   void measure(std::vector<Row>& rows, Protocol protocol);
   void sustain(std::vector<Row>& rows);
-  bool out_of_time() const;
   static std::string limit_note(double bytes_per_s, const Row& loop);
   void judge(Row& row, const Row* companion, const Row* loop);
   std::string starvation(const Row& row, const Row* companion, const roofline::Roof* roof) const;
@@ -83,10 +86,11 @@ class Runner {
   RunFolder& folder_;
   Settings settings_;
   const std::atomic<bool>& interrupted_;
-  double started_s_;
-  std::exception_ptr lost_;         // what the device said when it was
-  std::set<std::string> settled_;   // the kinds of load that have run hot once
-  std::optional<double> launch_s_;  // of an empty kernel
+  Budget budget_;
+  double preparing_s_per_byte_ = 0;  // of the last group: to fill and verify it
+  std::exception_ptr lost_;          // what the device said when it was
+  std::set<std::string> settled_;    // the kinds of load that have run hot once
+  std::optional<double> launch_s_;   // of an empty kernel
   std::vector<roofline::Roof> roofs_;
   std::set<std::string> starved_roofs_;  // names of those measured while other work took time
   std::vector<roofline::Record> records_;

@@ -47,7 +47,7 @@ class Transfer : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_.path()); }
   std::vector<Record> run(Device& device) {
     Runner runner(device, folder_, {}, interrupted_);
-    return runner.run({"transfer", {kUp, kDown}, true}, 0);
+    return runner.run({"transfer", {kUp, kDown}, true});
   }
   static constexpr std::int64_t kN = 25'000;  // 100 kB
   const roofline::Case kUp = make_case(Op::h2d, Dtype::fp32, 1, kN, 1);

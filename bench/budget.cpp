@@ -1,0 +1,33 @@
+#include "bench/budget.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace bench {
+
+double Budget::end_s(const Group& group, std::span<const Group> later, double now_s) {
+  if (!hard_) return now_s + (end_s() - now_s) / static_cast<double>(later.size() + 1);
+  const auto of_other_kind = [&](const Group& g) { return g.measures_roof != group.measures_roof; };
+  const auto next = std::find_if(later.begin(), later.end(), of_other_kind);
+  const auto same = static_cast<std::size_t>(next - later.begin());
+  if (!phase_ || phase_->roofs != group.measures_roof) {
+    phase_ = {group.measures_roof, now_s, same + 1};
+  }
+  const double all_s =
+      (next == later.end() ? end_s() : started_s_ + total_s_ / 2) - phase_->began_s;
+  const auto groups = static_cast<double>(phase_->groups);
+  return phase_->began_s + all_s * (groups - static_cast<double>(same)) / groups;
+}
+
+std::optional<std::string> Budget::refuses(double now_s, double needed_s, double end_s) const {
+  const double left_s = end_s - now_s;
+  if (!hard_ || (left_s > 0 && needed_s <= left_s)) return std::nullopt;
+  if (end_s <= this->end_s() && now_s >= this->end_s()) {
+    return fmt::format("the time budget of {} s was used up", total_s_);
+  }
+  return fmt::format("its share of the time budget of {} s is {:.1f} s, it takes about {:.1f} s",
+                     total_s_, std::max(0.0, left_s), needed_s);
+}
+
+}  // namespace bench

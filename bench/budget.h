@@ -1,0 +1,40 @@
+// How the time of a run is shared out among its groups. Knows no clock.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "bench/suite.h"
+
+namespace bench {
+
+/// A soft budget hurries its groups, a hard one skips those that it leaves no time for. Of a hard
+/// one the roofs have at most half, where anything stands under them, and the rest what is left:
+/// each group an equal share. What it leaves is for the next, so that those that fit are spread.
+class Budget {
+ public:
+  Budget(double total_s, bool hard, double started_s)
+      : total_s_(total_s), hard_(hard), started_s_(started_s) {}
+
+  bool hard() const { return hard_; }
+  double end_s() const { return started_s_ + total_s_; }
+  /// When the group is to be done, if it begins now and the others follow.
+  double end_s(const Group& group, std::span<const Group> later, double now_s);
+  /// Why what takes `needed_s` from now on, about, is not begun: it would not be done by `end_s`.
+  std::optional<std::string> refuses(double now_s, double needed_s, double end_s) const;
+
+ private:
+  double total_s_;
+  bool hard_;
+  double started_s_;
+  struct Phase {
+    bool roofs;
+    double began_s;
+    std::size_t groups;
+  };
+  std::optional<Phase> phase_;  // that of the roofs, then that of the rest
+};
+
+}  // namespace bench
