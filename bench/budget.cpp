@@ -26,8 +26,8 @@ std::optional<std::string> Budget::refuses(double now_s, double needed_s, double
   if (end_s <= this->end_s() && now_s >= this->end_s()) {
     return fmt::format("the time budget of {} s was used up", total_s_);
   }
-  return fmt::format("its share of the time budget of {} s is {:.1f} s, it takes about {:.1f} s",
-                     total_s_, std::max(0.0, left_s), needed_s);
+  return fmt::format("{:.1f} s of the time budget of {} s are left for it, it takes about {:.1f} s",
+                     std::max(0.0, left_s), total_s_, needed_s);
 }
 
 }  // namespace bench

@@ -52,7 +52,7 @@ TEST(Budget, SaysWhy) {
   const Budget budget(6, true, 100);
   EXPECT_EQ(budget.refuses(106, 0, 106), "the time budget of 6 s was used up");
   EXPECT_EQ(budget.refuses(101, 2, 102.5),
-            "its share of the time budget of 6 s is 1.5 s, it takes about 2.0 s");
+            "1.5 s of the time budget of 6 s are left for it, it takes about 2.0 s");
   EXPECT_FALSE(budget.refuses(101, 1, 102.5));
 }
 

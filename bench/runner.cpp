@@ -66,6 +66,8 @@ std::optional<double> median_of(const std::vector<Telemetry>& blocks,
   return roofline::median(values);
 }
 
+double median_s(const Series& series) { return roofline::median(series.round_medians()); }
+
 void set_statistics(Record& r, const Series& series) {
   const std::vector<double> times = series.times(), medians = series.round_medians();
   r.launches_per_sample = series.timed.launches;
@@ -304,6 +306,10 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
 void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
                      std::size_t candidates, double cap_s, std::vector<Row>& rows) {
   const std::size_t before = rows.size();
+  // Streaming stores go past the cache, and what stores into it would be far above such a roof.
+  const bool fastest_alone =
+      is_roof_kernel(c.op) && cache == "hot" && device_.facts().backend == "cpu";
+  if (fastest_alone) candidates = std::numeric_limits<std::size_t>::max();
   std::shared_ptr<Operands> operands;  // of all implementations
   for (const Implementation& implementation : implementations()) {
     if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
@@ -320,6 +326,10 @@ void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
     first.operands = operands;
     for (Alternatives& names : all) {
       std::vector<Row> best = best_of(first, std::move(names), implementation, candidates, cap_s);
+      if (fastest_alone && best.size() > 1 && best.front().runs()) {
+        best.erase(best.begin());
+        best.front().beside_default = false;
+      }
       std::move(best.begin(), best.end(), std::back_inserter(rows));
     }
   }
@@ -373,7 +383,7 @@ void Runner::choose(std::vector<Row>& candidates, double cap_s) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].series) continue;
     ++timed;
-    const double time_s = roofline::median(candidates[i].series->round_medians());
+    const double time_s = median_s(*candidates[i].series);
     candidates[i].series.reset();
     if (!(time_s > 0 && time_s < best_s)) continue;
     best = i;
@@ -542,8 +552,7 @@ void Runner::sustain(std::vector<Row>& rows) {
     attempt(row, [&] { measure(one, protocol); });
     if (row.series) {
       row.add_note(fmt::format("sustained: {:.4f} of the time in turns",
-                               roofline::median(row.series->round_medians()) /
-                                   roofline::median(burst.series->round_medians())));
+                               median_s(*row.series) / median_s(*burst.series)));
     }
     added.push_back(std::move(row));
   }
@@ -553,8 +562,7 @@ void Runner::sustain(std::vector<Row>& rows) {
 /// What keeps a row of `bytes_per_s` from its roof: the loop itself, or that it waits for memory.
 /// Nothing where the loop was slower in the cache: it was disturbed there.
 std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
-  const double in_cache =
-      cost(loop.what).bytes().value / roofline::median(loop.series->round_medians());
+  const double in_cache = cost(loop.what).bytes().value / median_s(*loop.series);
   const double share = bytes_per_s / in_cache;
   if (share > 1.2) return "";
   return fmt::format(
@@ -669,11 +677,9 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
     row.add_note(*cause);
   }
   // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
-  // below, and by more than a better loop than the roof's own gains. (A hot one may be: the roof's
-  // streaming stores go past the cache.)
+  // below, and by more than a better loop than the roof's own gains.
   constexpr double kCpuMargin = 1.1;
-  if (row.level == Level::memory && disturbed.empty() &&
-      r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
+  if (disturbed.empty() && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
         fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
