@@ -161,7 +161,11 @@ class CpuDevice : public Device {
 
   void fill(void* data, roofline::Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
             std::int64_t n) override {
-    kernels::cpu_fill(data, name(dtype).data(), kind, seed, n, queue());
+    // Less than a page by one thread: there is nothing to place, and with a busy core the thousands
+    // of copies of a small set would wait for 8 ms each until all threads have run.
+    kernels::Queue threads = queue();
+    if (static_cast<double>(n) * bytes_per_element(dtype) < Arena::kUnit) threads.processors = 1;
+    kernels::cpu_fill(data, name(dtype).data(), kind, seed, n, threads);
   }
   void poison(void* data, std::size_t bytes) override { std::memset(data, 0xFF, bytes); }
   void download(void* host, const void* data, std::size_t bytes) override {

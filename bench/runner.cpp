@@ -501,7 +501,12 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
       int launches = row.work.launches;
       if (launches == 0) {
         const Timed once = timed(1);
-        launches = launches_for(protocol.sample_s, once.run_s() / once.launches);
+        double run_s = once.run_s();
+        // A short one that waited for its processor would make samples of a single launch.
+        for (int again = 0; again < 2 && run_s < 0.1; ++again) {
+          run_s = std::min(run_s, once.run_s());
+        }
+        launches = launches_for(protocol.sample_s, run_s / once.launches);
       }
       group.push_back({.timed = timed(launches)});
       measured.push_back(&row);

@@ -111,6 +111,11 @@ TEST_F(RunnerTest, AnEmptyLaunchIsTimedInAGraphFromTheHostAndNotAtAll) {
   EXPECT_EQ(unresolved[2].note, "shorter than the timer resolves");
 }
 
+TEST_F(RunnerTest, ALaunchThatWaitedDoesNotMakeSamplesOfOneLaunch) {
+  device_.time_s = [](int i) { return i == 0 ? 8e-3 : 3e-6; };
+  EXPECT_EQ(run_one(kRelu).launches_per_sample, 67) << "200 us";
+}
+
 TEST_F(RunnerTest, ACopyOfAnotherSizeIsNoRoof) {
   device_.time_s = [](int) { return at_fraction_of_hbm(kCopy, 0.8); };
   runner_.run({"copy", {kCopy}});
