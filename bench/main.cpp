@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -35,11 +36,20 @@ using roofline::Status;
 
 std::atomic<bool> interrupted = false;
 std::atomic<int> interrupting_signal = 0;
+std::atomic<std::time_t> interrupted_at = 0;
 
+/// A second one ends the program at once, if it comes later: batch systems and `timeout` send each
+/// process what its parent sends it, too.
 extern "C" void on_signal(int signal) {
-  interrupting_signal = signal;
-  interrupted = true;
-  std::signal(signal, SIG_DFL);  // a second one ends the program at once
+  const std::time_t now = std::time(nullptr);
+  if (interrupted && now > interrupted_at + 1) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  } else if (!interrupted) {
+    interrupting_signal = signal;
+    interrupted_at = now;
+    interrupted = true;
+  }
 }
 
 /// Google Benchmark's console, with our device instead of its own context.
@@ -298,6 +308,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has seen enough must not end a measurement
   std::signal(SIGINT, bench::on_signal);
   std::signal(SIGTERM, bench::on_signal);
+  if (std::signal(SIGHUP, bench::on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
   const auto fail = [](int code, const char* what) {
     fmt::print(stderr, "roofline_bench: {}\n", what);
     return code;

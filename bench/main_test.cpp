@@ -223,14 +223,15 @@ TEST_F(Bench, WritesTheSameNumbersWhereTheCommaIsDecimal) {
 }
 
 TEST_F(Bench, InterruptedItSavesWhatWasMeasured) {
-  // Sizes that take a while, so that the signal comes between the third row and the last.
+  // Sizes that take a while, so that the signal comes between the third row and the last. It comes
+  // twice, as from `timeout` and from a script that passes it on.
   const ShellResult r = shell(
       "'" ROOFLINE_BENCH_EXECUTABLE
       "' --device=cpu --op=relu,dot,gelu --shape=4000000 --cache=hot "
       "--benchmark_filter='relu|dot|gelu' --max-noise=0.001 --time-budget=15 --out=run "
       ">/dev/null 2>&1 & pid=$!; for i in $(seq 600); do "
       "[ \"$(cat run/measurements.csv 2>/dev/null | wc -l)\" -ge 4 ] && break; sleep 0.05; done; "
-      "kill -INT $pid; wait $pid; echo $?");
+      "kill -INT $pid; sleep 0; kill -INT $pid; wait $pid; echo $?");
   EXPECT_EQ(r.text, "130\n");
   const roofline::Run run = roofline::read_run(root_ / "run");
   EXPECT_GE(run.records.size(), 3U);
@@ -238,6 +239,27 @@ TEST_F(Bench, InterruptedItSavesWhatWasMeasured) {
   EXPECT_EQ(
       nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"))["outcome"],
       "interrupted");
+}
+
+TEST_F(Bench, EndsWithTheNumberOfTheSignal) {
+  struct Row {
+    const char *signal, *code;
+  };
+  for (const Row& row : {Row{"TERM", "143\n"}, Row{"HUP", "129\n"}}) {
+    const std::string folder = std::string("run") + row.signal;
+    const ShellResult r = shell("'" ROOFLINE_BENCH_EXECUTABLE
+                                "' --device=cpu --op=relu --shape=4096 --cache=hot "
+                                "--max-noise=0.001 --time-budget=15 --out=" +
+                                folder +
+                                " >/dev/null 2>&1 & pid=$!; "
+                                "for i in $(seq 600); do [ -s " +
+                                folder +
+                                "/measurements.csv ] && break; sleep 0.05; "
+                                "done; kill -" +
+                                row.signal + " $pid; wait $pid; echo $?");
+    EXPECT_EQ(r.text, row.code) << row.signal;
+    EXPECT_EQ(roofline::read_run(root_ / folder).environment.at("outcome"), "interrupted");
+  }
 }
 
 TEST_F(Bench, AKilledRunParses) {

@@ -3,6 +3,17 @@
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
+# wrong_usage what was expected, what came, the cure
+wrong_usage() {
+  echo "${0##*/}: $*" >&2
+  exit 2
+}
+
+# Compilers and mktemp each say it in their own way, and late.
+if [[ -n ${TMPDIR:-} && ! -w $TMPDIR ]]; then
+  wrong_usage "expected a folder to write to in TMPDIR, got $TMPDIR: create it, or unset TMPDIR"
+fi
+
 # at_least 3.22 3.25.1: is the second version no older than the first?
 at_least() {
   [[ $(printf '%s\n' "$1" "$2" | sort --version-sort | head -n 1) == "$1" ]]
@@ -47,6 +58,11 @@ cmake_options=()
 
 # build_targets name...: one at a time in one folder, also where two nodes share it.
 build_targets() {
+  local command
+  for command in flock cmake ninja; do
+    command -v "$command" >/dev/null ||
+      wrong_usage "expected $command on PATH, found none: scripts/setup.sh says what to install"
+  done
   mkdir -p "$build"
   (
     flock 9

@@ -13,7 +13,6 @@ TEXT
 }
 
 setup=true
-cpu_asked=false
 arguments=()
 for argument in "$@"; do
   case $argument in
@@ -22,41 +21,76 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-if [[ " $* " == *" --device"[=\ ]"cpu "* ]]; then cpu_asked=true; fi
-scripts=$(dirname "$0")
-if $setup; then "$scripts/setup.sh" >&2; fi
+asks_for() { [[ " ${arguments[*]} " == *" $1"* ]]; }
+cpu_asked() { asks_for "--device=cpu " || asks_for "--device cpu "; }
+
+# Runs it in a process group of its own: a signal to this script reaches all of it, and none twice.
+signal=0
+supervise() {
+  local child code=0
+  set -m # the group
+  "$@" </dev/null &
+  child=$!
+  set +m # without a word on how it ended
+  trap 'signal=1; kill -HUP -- "-$child"' HUP
+  trap 'signal=2; kill -INT -- "-$child"' INT
+  trap 'signal=15; kill -TERM -- "-$child"' TERM
+  while wait "$child" 2>/dev/null || code=$?; ((code > 128)) && kill -0 "$child" 2>/dev/null; do code=0; done
+  trap - HUP INT TERM
+  if ((signal)); then exit $((128 + signal)); fi
+  return "$code"
+}
+
+scripts=$(dirname "$(readlink -f "$0")")
+if $setup; then supervise "$scripts/setup.sh" >&2; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
-if [[ " $* " == *" --impl"* ]]; then cmake_options+=(-DROOFLINE_CUB=ON); fi  # a peer: half a minute
-build_targets roofline_bench roofline >&2
+if [[ $preset == gpu ]] && asks_for --impl && ! cpu_asked; then
+  cmake_options+=(-DROOFLINE_CUB=ON) # a peer: half a minute
+fi
+supervise build_targets roofline_bench roofline >&2
 
-if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! $cpu_asked; then
+if command -v srun >/dev/null && [[ -z ${SLURM_JOB_ID:-} ]] && ! gpu_is_visible && ! cpu_asked &&
+  ! asks_for --dry-run; then
+  # What is wrong with the arguments is said here, and not after a wait in the queue.
+  code=0
+  said=$("$build/roofline_bench" --dry-run "${arguments[@]}" 2>&1 >/dev/null) || code=$?
+  if ((code == 2)); then
+    echo "$said" >&2
+    exit 2
+  fi
   echo "run.sh: this looks like a login node (srun, no job, no GPU): built, not measured. Measure with" >&2
   echo "  srun --gres=gpu:1 scripts/run.sh --no-setup${arguments[*]:+ ${arguments[*]@Q}}" >&2
   exit 3
 fi
 
-# roofline_bench prints its table and says on stderr where it wrote. The tee outlives Ctrl-C, so that
+# roofline_bench prints its table and says on stderr where it wrote. Signals are for it alone, so that
 # its last words are seen.
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2317 # supervise calls it
+measure() {
+  trap : HUP INT TERM
+  {
+    "$build/roofline_bench" "${arguments[@]}" 2>&1 >&3 |
+      (trap '' HUP INT TERM && exec tee "$log" >&2)
+  } 3>&1
+}
 code=0
-{
-  "$build/roofline_bench" "${arguments[@]}" 2>&1 >&3 | (trap '' INT TERM && exec tee "$log" >&2)
-} 3>&1 || code=$?
+supervise measure || code=$?
 run=$(sed -n 's/^results: //p' "$log" | tail -n 1)
 if [[ -z $run ]]; then
   exit "$code"
 fi
 
+# Verdicts that differ from the recorded ones are the reader's to see, not this command's failure.
+supervise "$build/roofline" validate "$run" >/dev/null || true
 python=$(python_with_matplotlib)
 if [[ -z $python ]]; then
   echo "run.sh: no picture without matplotlib. Later, after scripts/setup.sh:" >&2
-  echo "  .venv/bin/python scripts/plot.py roofline ${run@Q}" >&2
-elif ! "$python" scripts/plot.py roofline "$run" >/dev/null; then
-  echo "run.sh: the picture failed; the measurements are in $run" >&2
+  echo "  .venv/bin/python scripts/plot.py all ${run@Q}" >&2
+else
+  supervise "$python" scripts/plot.py all "$run" >/dev/null || true # it says why there is none
 fi
-# Verdicts that differ from the recorded ones are the reader's to see, not this command's failure.
-"$build/roofline" validate "$run" >/dev/null || true
 printf '%s\n' "$run"/*
 exit "$code"

@@ -23,7 +23,7 @@ for argument in "$@"; do
   esac
 done
 # shellcheck source=scripts/environment.sh
-source "$(dirname "$0")/environment.sh"
+source "$(dirname "$(readlink -f "$0")")/environment.sh"
 
 say() { echo "setup: $*"; }
 
@@ -32,6 +32,7 @@ say() { echo "setup: $*"; }
 needs='C++20 compiler   |<source_location>      |g++               |gcc-c++                   |cxx-compiler |required
 CMake 3.22       |cmake                  |cmake             |cmake                     |cmake        |required
 Ninja            |ninja                  |ninja-build       |ninja-build               |ninja        |required
+flock            |flock                  |util-linux        |util-linux                |util-linux   |required
 fmt              |<fmt/core.h>           |libfmt-dev        |fmt-devel                 |fmt          |required
 Google Benchmark |<benchmark/benchmark.h>|libbenchmark-dev  |google-benchmark-devel    |benchmark    |required
 CLI11            |<CLI/CLI.hpp>          |libcli11-dev      |cli11-devel               |cli11        |required

@@ -20,7 +20,7 @@ for argument in "$@"; do
     *) arguments+=("$argument") ;;
   esac
 done
-scripts=$(dirname "$0")
+scripts=$(dirname "$(readlink -f "$0")")
 if $setup; then "$scripts/setup.sh" --tests; fi
 # shellcheck source=scripts/environment.sh
 source "$scripts/environment.sh"
