@@ -1,4 +1,5 @@
 // The `roofline_bench` executable on the cpu: exit codes, files, signals, pipes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -246,19 +247,14 @@ TEST_F(Bench, EndsWithTheNumberOfTheSignal) {
     const char *signal, *code;
   };
   for (const Row& row : {Row{"TERM", "143\n"}, Row{"HUP", "129\n"}}) {
-    const std::string folder = std::string("run") + row.signal;
-    const ShellResult r = shell("'" ROOFLINE_BENCH_EXECUTABLE
-                                "' --device=cpu --op=relu --shape=4096 --cache=hot "
-                                "--max-noise=0.001 --time-budget=15 --out=" +
-                                folder +
-                                " >/dev/null 2>&1 & pid=$!; "
-                                "for i in $(seq 600); do [ -s " +
-                                folder +
-                                "/measurements.csv ] && break; sleep 0.05; "
-                                "done; kill -" +
-                                row.signal + " $pid; wait $pid; echo $?");
+    const ShellResult r = shell(fmt::format(
+        "'{}' --device=cpu --op=relu --shape=4096 --cache=hot --max-noise=0.001 --time-budget=15 "
+        "--out={} >/dev/null 2>&1 & pid=$!; "
+        "for i in $(seq 600); do [ -s {}/measurements.csv ] && break; sleep 0.05; done; "
+        "kill -{} $pid; wait $pid; echo $?",
+        ROOFLINE_BENCH_EXECUTABLE, row.signal, row.signal, row.signal));
     EXPECT_EQ(r.text, row.code) << row.signal;
-    EXPECT_EQ(roofline::read_run(root_ / folder).environment.at("outcome"), "interrupted");
+    EXPECT_EQ(roofline::read_run(root_ / row.signal).environment.at("outcome"), "interrupted");
   }
 }
 

@@ -36,7 +36,7 @@ Output run(Arguments arguments, const std::string& format = "table") {
 
 std::filesystem::path new_folder(const std::string& name) {
   auto folder = std::filesystem::path(testing::TempDir()) /
-                      ("roofline_" + name + "_" + std::to_string(getpid()));
+                ("roofline_" + name + "_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   return folder;
 }

@@ -20,7 +20,7 @@ inline ShellResult run_shell(const std::string& name, const std::string& executa
   if (pipe == nullptr) return {-1, "popen failed"};
   ShellResult result{0, ""};
   std::array<char, 4096> buffer;
-  for (std::size_t n; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
     result.text.append(buffer.data(), n);
   }
   const int status = pclose(pipe);

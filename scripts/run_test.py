@@ -31,8 +31,8 @@ echo "a table"
 echo "results: results/r" >&2
 """
 NOTES_ARGUMENTS = '#!/usr/bin/env bash\necho "$*" >> {}\n'
-TOOLS = """bash cat dirname env flock grep head mkdir mktemp python3 readlink rm sed seq sleep sort tail
-tee"""
+TOOLS = """bash cat dirname env flock grep head mkdir mktemp python3 readlink rm sed seq sleep sort
+tail tee"""
 
 
 def ends(pid: int) -> bool:
