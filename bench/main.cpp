@@ -11,8 +11,10 @@
 #include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <span>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -50,6 +52,11 @@ extern "C" void on_signal(int signal) {
     interrupted_at = now;
     interrupted = true;
   }
+}
+
+/// To stderr. fmt::print would throw where that is full.
+void say(const std::string& line) {
+  std::fputs(("roofline_bench: " + line + "\n").c_str(), stderr);
 }
 
 /// Google Benchmark's console, with our device instead of its own context.
@@ -126,9 +133,12 @@ std::string context_line(const Device& device, const Options& options, std::size
 /// What would be measured, then the environment in which.
 void print_dry_run(const Options& options, const std::vector<Group>& groups, Device& device,
                    const std::string& command_line) {
-  fmt::print("{}\n{}\n",
-             to_text(dry_run(groups, options.settings, device), roofline::OutputFormat::table),
-             environment(device, "", command_line, "dry run").dump(2));
+  std::fputs(
+      fmt::format("{}\n{}\n",
+                  to_text(dry_run(groups, options.settings, device), roofline::OutputFormat::table),
+                  environment(device, "", command_line, "dry run").dump(2))
+          .c_str(),
+      stdout);
 }
 
 /// What Google Benchmark prints of a group: its first measured row, and what became of the others.
@@ -178,8 +188,14 @@ int exit_code(const Options& options, const std::vector<Record>& records) {
 int measure(const Options& options, const std::vector<Group>& groups, Device& device,
             const std::string& command_line) {
   RunFolder folder(options.out, device.facts().name);
-  folder.write(environment(device, folder.run_id(), command_line, "running"));
-  Runner runner(device, folder, options.settings, interrupted);
+  std::optional<Runner> runner;
+  try {
+    folder.write(environment(device, folder.run_id(), command_line, "running"));
+    runner.emplace(device, folder, options.settings, interrupted);
+  } catch (const WriteError&) {
+    folder.remove();
+    throw;
+  }
 
   std::string fatal;  // what ended the run: a full disk, a lost device
   std::string last;   // result
@@ -191,28 +207,35 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
         g.name.c_str(),
         [&](benchmark::State& state) {
           if (terminal) {  // back to the line's start, and clear what was there
-            fmt::print(stderr, "\r\x1b[K{}\r",
-                       status_line(groups.size() - left + 1, groups.size(), g.name,
-                                   device.now_s() - started_s, options.settings.budget_s, last));
+            std::fputs(("\r\x1b[K" +
+                        status_line(groups.size() - left + 1, groups.size(), g.name,
+                                    device.now_s() - started_s, options.settings.budget_s, last) +
+                        "\r")
+                           .c_str(),
+                       stderr);
           }
           --left;
           std::vector<Record> records;
           if (fatal.empty() && !interrupted) {
             try {
-              records = runner.run(g, std::span(groups).last(left));
+              records = runner->run(g, std::span(groups).last(left));
             } catch (const std::exception& e) {  // a full disk, a lost device
               fatal = e.what();
             }
           }
-          if (terminal) fmt::print(stderr, "\x1b[K");
+          if (terminal) std::fputs("\x1b[K", stderr);
           last = describe(state, records);
         })
         ->Iterations(1)
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  if (is_json(options)) {
-    benchmark::RunSpecifiedBenchmarks();
+  if (is_json(options)) {  // printed as a whole, so that whether it was written is known
+    benchmark::JSONReporter reporter;
+    std::ostringstream json;
+    reporter.SetOutputStream(&json);
+    benchmark::RunSpecifiedBenchmarks(&reporter);
+    std::fputs(json.str().c_str(), stdout);
   } else {
     const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
     const bool plain = no_color != nullptr && *no_color != '\0';
@@ -225,22 +248,22 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
 
   const std::string outcome = !fatal.empty() ? fatal : interrupted ? "interrupted" : "complete";
   try {
-    runner.write_gemm_roofs();
+    runner->write_gemm_roofs();
     folder.write(environment(device, folder.run_id(), command_line, outcome));
   } catch (const WriteError& e) {
     if (fatal.empty()) fatal = e.what();  // else the first reason is the one to tell
   }
   std::FILE* const table = is_json(options) ? stderr : stdout;
   const std::string report =
-      to_text(roofline::report(runner.records()), roofline::OutputFormat::table);
+      to_text(roofline::report(runner->records()), roofline::OutputFormat::table);
   std::fputs(report.c_str(), table);
   std::fflush(table);
-  fmt::print(stderr, "results: {}\n", folder.path().string());
+  std::fputs(fmt::format("results: {}\n", folder.path().string()).c_str(), stderr);
   if (!fatal.empty()) {
-    fmt::print(stderr, "roofline_bench: {}\n", fatal);
+    say(fatal);
     return 1;
   }
-  return exit_code(options, runner.records());
+  return exit_code(options, runner->records());
 }
 
 void apply_defaults(Options& options, const Device& device) {
@@ -263,9 +286,9 @@ int run(int argc, char** argv) {
   } catch (const std::invalid_argument& e) {
     throw UsageError(e.what());
   }
-  if (!notice.empty()) fmt::print(stderr, "roofline_bench: {}\n", notice);
+  if (!notice.empty()) say(notice);
   for (const std::string& note : roofline::notes_on(device->facts())) {
-    fmt::print(stderr, "roofline_bench: {}\n", note);
+    say(note);
   }
   const std::vector<Group> groups = choose_groups(options, *device);
   apply_defaults(options, *device);
@@ -290,7 +313,7 @@ int run(int argc, char** argv) {
   benchmark::Initialize(&count, const_cast<char**>(flags.data()));
 
   if (flag_value(options, "--benchmark_list_tests").value_or("false") != "false") {
-    for (const Group& g : groups) fmt::print("{}\n", g.name);
+    for (const Group& g : groups) std::puts(g.name.c_str());
     return 0;
   }
   if (options.dry_run) {
@@ -309,17 +332,20 @@ int main(int argc, char** argv) {
   std::signal(SIGINT, bench::on_signal);
   std::signal(SIGTERM, bench::on_signal);
   if (std::signal(SIGHUP, bench::on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup
-  const auto fail = [](int code, const char* what) {
-    fmt::print(stderr, "roofline_bench: {}\n", what);
+  const auto fail = [](int code, const std::exception& e) {
+    bench::say(e.what());
     return code;
   };
+  int code = 0;
   try {
-    return bench::run(argc, argv);
+    code = bench::run(argc, argv);
   } catch (const bench::UsageError& e) {
-    return fail(2, e.what());
+    code = fail(2, e);
   } catch (const bench::Unavailable& e) {
-    return fail(3, e.what());
+    code = fail(3, e);
   } catch (const std::exception& e) {
-    return fail(1, e.what());
+    code = fail(1, e);
   }
+  const int written = flush_stdout("roofline_bench");
+  return code != 0 ? code : written;
 }

@@ -195,6 +195,11 @@ TEST_F(Bench, AReaderThatStopsEarlyLosesNothing) {
             "--out=run 2>/dev/null; echo $? >code; } | head -0; sleep 0.1; cat code");
   EXPECT_EQ(r.text, "0\n");
   EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U);
+  const ShellResult dry =
+      shell("{ bench --device=cpu --dry-run; echo $? >code; } 2>&1 | head -1; sleep 0.1; cat code");
+  EXPECT_TRUE(dry.text.starts_with("group ")) << dry.text;
+  EXPECT_TRUE(dry.text.ends_with("\n0\n")) << dry.text;
+  EXPECT_EQ(std::count(dry.text.begin(), dry.text.end(), '\n'), 2) << dry.text;
 }
 
 TEST_F(Bench, AFullDiskEndsTheRunAndLeavesWholeRows) {
@@ -207,6 +212,56 @@ TEST_F(Bench, AFullDiskEndsTheRunAndLeavesWholeRows) {
   EXPECT_NE(r.text.find("roofline_bench: run/"), std::string::npos) << r.text;
   EXPECT_NE(r.text.find(".csv: "), std::string::npos) << r.text;
   EXPECT_GE(roofline::read_run(root_ / "run").records.size(), 1U);
+}
+
+TEST_F(Bench, WhateverADiskHasRoomForParsesAndSaysHowTheRunEnded) {
+  // A file system of its own, filled up to so many KiB: nothing fits, then headers, then rows.
+  const auto run_with = [&](int kib) {
+    return shell(
+        "export BENCH='" ROOFLINE_BENCH_EXECUTABLE
+        "'; unshare -rm sh -c 'mkdir disk; mount -t tmpfs -o size=128k none disk || exit 77; "
+        "dd if=/dev/zero of=disk/other bs=1k count=" +
+        std::to_string(128 - kib) +
+        " 2>/dev/null; \"$BENCH\" --device=cpu --op=relu,gelu,dot --shape=4096 --cache=hot "
+        "--max-noise=100 --benchmark_filter=\"relu|gelu|dot\" --out=disk/run >/dev/null; "
+        "code=$?; cp -r disk/run . 2>/dev/null; exit $code' 2>&1");
+  };
+  for (const int kib : {0, 4, 8, 12, 16, 20}) {
+    const ShellResult r = run_with(kib);
+    if (r.code == 77 || r.text.find("unshare") != r.text.npos) GTEST_SKIP() << r.text;
+    EXPECT_EQ(r.code, 1) << kib << r.text;
+    EXPECT_NE(r.text.find("No space left on device"), r.text.npos) << kib << r.text;
+    if (fs::exists(root_ / "run")) {
+      EXPECT_GE(roofline::read_run(root_ / "run").records.size(), 1U) << kib;
+      const auto environment =
+          nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"));
+      EXPECT_NE(std::string(environment["outcome"]).find("No space left"), std::string::npos)
+          << kib << environment["outcome"];
+    }
+    EXPECT_EQ(fs::exists(root_ / "run"), kib > 12) << kib << ": four files of a page each";
+    fs::remove_all(root_ / "run");
+    fs::remove_all(root_ / "disk");
+  }
+}
+
+TEST_F(Bench, OutputThatCannotBeWrittenIsOneLineAndTheFilesAreComplete) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const std::string small = std::string("bench") + kSmall;
+  for (const std::string& command :
+       {small + "--out=run", small + "--out=run --benchmark_format=json", small + "--dry-run",
+        small + "--benchmark_list_tests", std::string("bench --help")}) {
+    const ShellResult r = shell(command + " 2>&1 >/dev/full");
+    EXPECT_EQ(r.code, 1) << command << r.text;
+    const std::string line = "roofline_bench: cannot write to stdout: No space left on device\n";
+    EXPECT_TRUE(r.text.ends_with(line)) << command << r.text;
+    EXPECT_EQ(r.text.find("cannot write"), r.text.rfind("cannot write")) << r.text;
+    if (command.find("--out") == command.npos) continue;
+    EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U);
+    EXPECT_NE(roofline::read_file(root_ / "run" / "environment.json").find("\"complete\""),
+              std::string::npos);
+    fs::remove_all(root_ / "run");
+  }
+  EXPECT_EQ(shell(small + "--out=run >/dev/null 2>/dev/full").code, 0);
 }
 
 TEST_F(Bench, WritesTheSameNumbersWhereTheCommaIsDecimal) {
@@ -240,6 +295,14 @@ TEST_F(Bench, InterruptedItSavesWhatWasMeasured) {
   EXPECT_EQ(
       nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"))["outcome"],
       "interrupted");
+}
+
+TEST_F(Bench, UnderNohupItGoesOn) {
+  const ShellResult r =
+      shell("trap '' HUP; '" ROOFLINE_BENCH_EXECUTABLE "'" + std::string(kSmall) +
+            "--out=run >/dev/null 2>&1 & pid=$!; until [ -e run/environment.json ]; do sleep "
+            "0.01; done; kill -HUP $pid; wait $pid; echo $?");
+  EXPECT_EQ(r.text, "0\n");
 }
 
 TEST_F(Bench, EndsWithTheNumberOfTheSignal) {

@@ -33,10 +33,10 @@ std::string utc(const char* form) {
   return fmt::format(fmt::runtime(fmt::format("{{:{}}}", form)), fmt::gmtime(std::time(nullptr)));
 }
 
-/// Fails unless `folder` is new or an empty one.
-void make_folder(const fs::path& folder) {
+/// Fails unless `folder` is new or an empty one; returns whether it is new.
+bool make_folder(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool is_new = fs::create_directories(folder, error);
   if (error) fail(folder, error.value());
   if (!fs::is_empty(folder, error) || error) {
     throw WriteError(
@@ -44,6 +44,16 @@ void make_folder(const fs::path& folder) {
                     "overwrites another",
                     folder.string()));
   }
+  return is_new;
+}
+
+/// Writes the whole of a file, new or as `flags` say; returns 0 or the system's error.
+int write_file(const fs::path& path, const std::string& text, int flags = O_CREAT | O_TRUNC) {
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0644);
+  if (descriptor < 0) return errno;
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  const int error = written == static_cast<ssize_t>(text.size()) ? 0 : written < 0 ? errno : ENOSPC;
+  return close(descriptor) == 0 ? error : errno;
 }
 
 }  // namespace
@@ -75,11 +85,24 @@ RunFolder::RunFolder(const std::optional<fs::path>& out, const std::string& devi
     : host_(host_name()),
       run_id_(fmt::format("{}-{}-{}", utc("%Y%m%dT%H%M%SZ"), host_, getpid())),
       path_(out.value_or(fs::path("results") / slug(device) / run_id_)) {
-  make_folder(path_);
-  measurements_.emplace(path_ / "measurements.csv", roofline::measurement_columns());
-  samples_.emplace(path_ / "samples.csv", std::vector<std::string>{"schema", "run_id", "row",
-                                                                   "round", "sample", "time_s"});
-  roofs_.emplace(path_ / "roofs.csv", roofline::roof_columns());
+  is_new_ = make_folder(path_);
+  try {
+    measurements_.emplace(path_ / "measurements.csv", roofline::measurement_columns());
+    samples_.emplace(path_ / "samples.csv", std::vector<std::string>{"schema", "run_id", "row",
+                                                                     "round", "sample", "time_s"});
+    roofs_.emplace(path_ / "roofs.csv", roofline::roof_columns());
+  } catch (const WriteError&) {
+    remove();
+    throw;
+  }
+}
+
+void RunFolder::remove() {
+  std::error_code ignored;  // what failed before is the error to tell
+  for (const char* file : {"measurements.csv", "samples.csv", "roofs.csv", "environment.json"}) {
+    fs::remove(path_ / file, ignored);
+  }
+  if (is_new_) fs::remove(path_, ignored);
 }
 
 void RunFolder::write(const roofline::Record& record, std::span<const Sample> samples) {
@@ -100,19 +123,19 @@ void RunFolder::write(const roofline::Roof& roof) {
 void RunFolder::write(const nlohmann::json& environment) {
   // Written beside and renamed: whoever reads it sees the old text or the new one, never a half.
   const fs::path path = path_ / "environment.json", beside = path_ / "environment.json.new";
-  const std::string text = environment.dump(2) + "\n";
-  const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) fail(beside, errno);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  const int error = written < 0 ? errno : ENOSPC;
-  const bool closed = close(descriptor) == 0;
-  if (written != static_cast<ssize_t>(text.size()) || !closed) {
-    unlink(beside.c_str());
-    fail(path, error);
+  const bool first = !fs::exists(path);
+  // Room to say how the run ended, where later there is none.
+  const std::string text = environment.dump(2) + std::string(first ? 512 : 0, ' ') + "\n";
+  int error = write_file(beside, text);
+  std::error_code failed;
+  if (error == 0) {
+    fs::rename(beside, path, failed);
+    error = failed.value();
+  } else if (fs::remove(beside, failed); !first && text.size() <= fs::file_size(path)) {
+    // Into the old one, of the same size: its blocks are there.
+    error = write_file(path, text + std::string(fs::file_size(path) - text.size(), ' '), 0);
   }
-  std::error_code renamed;
-  fs::rename(beside, path, renamed);
-  if (renamed) fail(path, renamed.value());
+  if (error != 0) fail(path, error);
 }
 
 std::string timestamp_utc() { return utc("%Y-%m-%dT%H:%M:%SZ"); }

@@ -43,7 +43,7 @@ class RowFile {
 class RunFolder {
  public:
   /// Makes `out`, or results/<device>/<UTC time>-<host>-<pid> where none is given. Throws
-  /// WriteError where it cannot be made or already holds a run.
+  /// WriteError where it cannot be made, and leaves nothing, or already holds a run.
   RunFolder(const std::optional<std::filesystem::path>& out, const std::string& device);
 
   const std::filesystem::path& path() const { return path_; }
@@ -53,12 +53,15 @@ class RunFolder {
   /// Appends the row to measurements.csv, then its samples to samples.csv under the row's number.
   void write(const roofline::Record& record, std::span<const Sample> samples);
   void write(const roofline::Roof& roof);
-  /// Replaces environment.json as a whole.
+  /// Replaces environment.json as a whole, on a full disk, too.
   void write(const nlohmann::json& environment);
+  /// Of a run that could not begin: what has only headers is no run.
+  void remove();
 
  private:
   std::string host_, run_id_;
   std::filesystem::path path_;
+  bool is_new_ = false;
   std::optional<RowFile> measurements_, samples_, roofs_;
   std::int64_t rows_ = 0;
 };

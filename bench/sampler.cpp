@@ -84,6 +84,8 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   // What is too short for a sample, as an interval of nothing is, does not fill the file.
   const double most = 4 * protocol.block_s / protocol.sample_s;
   (void)device.telemetry();  // what it sums up begins here
+  // Who is content with any noise does not wait for a machine to be left alone either.
+  const double most_starved = std::max(protocol.max_starved, protocol.max_noise);
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
@@ -96,7 +98,7 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
-      return noise(s) <= protocol.max_noise && starved(s) <= protocol.max_starved;
+      return noise(s) <= protocol.max_noise && starved(s) <= most_starved;
     });
     if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
   }

@@ -73,6 +73,9 @@ TEST(Sampler, GoesOnUntilThreeQuartersOfTheBlocksAreLeftAlone) {
   Series busy[] = {series_of(device)};
   sample(busy, {.block_s = 0, .cap_s = 0.1}, device, kGoOn);
   EXPECT_NEAR(static_cast<double>(busy[0].blocks.size()), 100, 1) << "until the cap";
+  Series content[] = {series_of(device)};
+  sample(content, {.block_s = 0, .max_noise = 1}, device, kGoOn);
+  EXPECT_EQ(content[0].blocks.size(), 6U) << "with any noise";
 }
 
 TEST(Sampler, ConvergesOnNoisyButSteadyTimes) {
