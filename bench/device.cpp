@@ -11,8 +11,8 @@
 namespace bench {
 
 OutOfMemory::OutOfMemory(double asked_bytes, double free_bytes)
-    : std::runtime_error(fmt::format("needs {:.1f} MiB of memory, {:.1f} MiB are free",
-                                     asked_bytes / (1 << 20), free_bytes / (1 << 20))) {}
+    : std::runtime_error(
+          fmt::format("needs {:.0f} bytes of memory, {:.0f} are free", asked_bytes, free_bytes)) {}
 
 Memory Device::allocate_host(std::size_t bytes, bool /*pinned*/) {
   constexpr std::size_t kPage = 4096;

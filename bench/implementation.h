@@ -57,6 +57,9 @@ struct Implementation {
 /// All that this build knows, for every backend.
 std::span<const Implementation> implementations();
 
+/// How to build with an implementation that this build lacks; nothing for what no build has.
+std::optional<std::string_view> cure_without(std::string_view name);
+
 /// Whether the implementation has a row for the op on this device. `only`: names; empty for all but
 /// peers.
 bool takes_part(const Implementation& implementation, std::span<const std::string> only,

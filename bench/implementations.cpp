@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "bench/implementation.h"
@@ -22,6 +23,23 @@ std::span<const Implementation> implementations() {
 #endif
   };
   return kAll;
+}
+
+std::optional<std::string_view> cure_without(std::string_view name) {
+  constexpr std::string_view kCuda = "-DROOFLINE_CUDA=ON, and the CUDA toolkit";
+  constexpr std::pair<std::string_view, std::string_view> kCures[] = {
+      {"cublaslt", kCuda},
+      {"cublaslt_gemv", kCuda},
+      {"cublas", kCuda},
+      {"cudart", kCuda},
+      {"cub", "-DROOFLINE_CUB=ON, and the CUDA toolkit"},
+      {"onednn", "oneDNN (libdnnl-dev) installed"},
+      {"openblas", "OpenBLAS (libopenblas-openmp-dev) installed"},
+  };
+  for (const auto& [implementation, cure] : kCures) {
+    if (implementation == name) return cure;
+  }
+  return std::nullopt;
 }
 
 bool takes_part(const Implementation& implementation, std::span<const std::string> only,

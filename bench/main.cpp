@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +22,7 @@
 #include "bench/device.h"
 #include "bench/dry_run.h"
 #include "bench/environment.h"
+#include "bench/operands.h"
 #include "bench/options.h"
 #include "bench/run_folder.h"
 #include "bench/runner.h"
@@ -33,6 +35,7 @@
 namespace bench {
 namespace {
 
+using roofline::Case;
 using roofline::Record;
 using roofline::Status;
 
@@ -119,6 +122,24 @@ std::vector<Group> choose_groups(const Options& options, const Device& device) {
         *flag_value(options, "--benchmark_filter"), options.suite));
   }
   return groups;
+}
+
+/// What nobody could measure is said at once: the roofs that it would stand under are left out.
+void drop_roofs_of_what_does_not_fit(std::vector<Group>& groups, const Options& options,
+                                     const Device& device) {
+  const bool hot = options.settings.caches.back() == "hot";
+  const auto fits = [&](const Case& c) {
+    const double bytes = operand_shapes(c).bytes();
+    return bytes * (hot ? 1 : cold_copies(bytes, device.facts().cache_bytes)) <=
+           device.free_bytes();
+  };
+  const auto asked_for = std::stable_partition(groups.begin(), groups.end(),
+                                               [](const Group& g) { return g.measures_roof; });
+  if (options.request.is_empty() || asked_for == groups.end()) return;
+  const bool any = std::any_of(asked_for, groups.end(), [&](const Group& g) {
+    return std::any_of(g.cases.begin(), g.cases.end(), fits);
+  });
+  if (!any) groups.erase(groups.begin(), asked_for);
 }
 
 bool is_json(const Options& options) { return flag_value(options, "--benchmark_format") == "json"; }
@@ -290,8 +311,9 @@ int run(int argc, char** argv) {
   for (const std::string& note : roofline::notes_on(device->facts())) {
     say(note);
   }
-  const std::vector<Group> groups = choose_groups(options, *device);
+  std::vector<Group> groups = choose_groups(options, *device);
   apply_defaults(options, *device);
+  drop_roofs_of_what_does_not_fit(groups, options, *device);
   if (options.tuning) {
     options.settings.tuning = roofline::read_run(*options.tuning).records;
     if (options.settings.tuning.empty()) {

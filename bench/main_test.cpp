@@ -92,7 +92,13 @@ const UsageRow kUsage[] = {
     {"--device=cpu --suite=fast", 2, "--suite=fast: expected quick"},
     {"--device=cpu --op=relu --shape=8x8", 2, "--shape=8x8: relu takes N"},
     {"--device=cpu --shape=8", 2, "say of which op"},
-    {"--device=cpu --op=dot --dtype=tf32", 2, "nothing in the suite"},
+    {"--device=cpu --op=dot --dtype=tf32", 2, "nothing in any suite"},
+    {"--device=cpu --op=h2d", 2, "nothing in this suite is of that op and dtype; --suite=transfer"},
+    {"--device=cpu --op=gelu_erf --dtype=fp32", 2, "nothing in any suite"},
+#ifndef ROOFLINE_HAS_CUDA
+    {"--impl=cublaslt", 3, "--impl=cublaslt: not in this build; configure it with -DROOFLINE_CUDA"},
+    {"--impl=cub", 3, "--impl=cub: not in this build; configure it with -DROOFLINE_CUB=ON"},
+#endif
     {"--device=cpu --benchmark_filter=nosuch", 2, "no group of suite quick matches"},
     {"--device=cpu --benchmark_filter='('", 2, "--benchmark_filter=("},
     {"--benchmark_repetitions=3", 2, "use --max-noise"},
@@ -173,13 +179,25 @@ TEST_F(Bench, ASuiteOfWhichNoRowCanRunIsExit3) {
   }
 }
 
-TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFree) {
-  const ShellResult r = shell(
-      "bench --device=cpu --op=relu --dtype=fp32 --shape=9000000000000 "
-      "--benchmark_filter=relu --out=run 2>&1");
-  EXPECT_EQ(r.code, 3) << r.text;
-  EXPECT_NE(roofline::read_run(root_ / "run").records.at(0).note.find("MiB are free"),
-            std::string::npos);
+TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFreeBeforeAnyRoof) {
+  const struct {
+    const char *arguments, *asked;
+  } rows[] = {
+      {"--op=relu --shape=9000000000000", "needs 72000000000000 bytes"},
+      {"--op=relu --shape=9000000000000000000", "needs 72000000000000000000 bytes"},  // past 2^64
+      {"--op=gemm --shape=4000000000x4000000000x4000000000", "needs 192000000000000000000 bytes"},
+      {"--op=dot --shape=9000000000000 --cache=hot", "needs 72000000000004 bytes"},
+  };
+  for (const auto& [arguments, asked] : rows) {
+    const ShellResult r =
+        shell(std::string("bench --device=cpu --dtype=fp32 --out=run ") + arguments + " 2>&1");
+    EXPECT_EQ(r.code, 3) << r.text;
+    const roofline::Run run = roofline::read_run(root_ / "run");
+    ASSERT_EQ(run.records.size(), 1U) << "no roof is measured for it";
+    EXPECT_NE(run.records[0].note.find(asked), std::string::npos) << run.records[0].note;
+    EXPECT_NE(run.records[0].note.find(" of memory, "), std::string::npos) << run.records[0].note;
+    fs::remove_all(root_ / "run");
+  }
 }
 
 TEST_F(Bench, JsonOnStdoutIsJsonAndNothingElse) {

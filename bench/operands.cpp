@@ -27,6 +27,15 @@ std::size_t Matrix::bytes() const {
   return static_cast<std::size_t>(static_cast<double>(elements()) * bytes_per_element(dtype));
 }
 
+double OperandShapes::bytes() const {
+  double bytes = 0;
+  for (const Matrix& m : {a, b, out}) {
+    bytes +=
+        static_cast<double>(m.rows) * static_cast<double>(m.stride) * bytes_per_element(m.dtype);
+  }
+  return bytes;
+}
+
 OperandShapes operand_shapes(const Case& c) {
   const Matrix a = matrix(c.a, 1, c.n), out = matrix(c.out, 1, c.n);
   switch (c.op) {
@@ -73,7 +82,7 @@ std::uint64_t seed_of_b(const Data& data) { return 2 * data.seed + 1; }
 
 Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
     : shapes_(operand_shapes(c)), data_(data) {
-  const double asked = static_cast<double>(shapes_.bytes()) * copies, free = device.free_bytes();
+  const double asked = shapes_.bytes() * copies, free = device.free_bytes();
   if (asked > free) throw OutOfMemory(asked, free);
   const auto filled = [&](const Matrix& m, std::uint64_t seed) {
     if (m.rows == 0) return Memory();

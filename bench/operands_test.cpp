@@ -62,7 +62,7 @@ TEST(Operands, SayWhatTheyNeedAndWhatIsFree) {
     const Operands operands(make_case(Op::relu, Dtype::fp32, 1, 1 << 28, 1), 2, {}, device);
     ADD_FAILURE();
   } catch (const OutOfMemory& e) {
-    EXPECT_STREQ(e.what(), "needs 4096.0 MiB of memory, 1024.0 MiB are free");
+    EXPECT_STREQ(e.what(), "needs 4294967296 bytes of memory, 1073741824 are free");
   }
   EXPECT_EQ(device.free_bytes(), 1 << 30);
 }

@@ -187,7 +187,12 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   for (const std::string& name : implementations) {
     std::vector<std::string_view> known = {"all"};
     for (const Implementation& i : bench::implementations()) known.push_back(i.name);
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (const auto cure = cure_without(name); cure && !is_known) {
+      throw Unavailable(
+          fmt::format("--impl={}: not in this build; configure it with {}", name, *cure));
+    }
+    if (!is_known) {
       throw UsageError(fmt::format("--impl={}: expected {}", name, fmt::join(known, ", ")));
     }
     for (const Implementation& i : bench::implementations()) {

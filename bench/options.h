@@ -35,7 +35,8 @@ struct Options {
 /// "both" is cold and hot.
 std::vector<std::string> caches(std::string_view choice);
 
-/// Throws UsageError. `--help` and `--version` print and return nothing.
+/// Throws UsageError, or Unavailable for an implementation that this build lacks. `--help` and
+/// `--version` print and return nothing.
 std::optional<Options> parse_options(int argc, const char* const* argv);
 
 }  // namespace bench

@@ -403,8 +403,7 @@ double Runner::bytes_of(const Group& group) const {
   for (const Case& c : group.cases) {
     for (const std::string& cache : settings_.caches) {
       const Row row = blank_row(c, cache, {}, "");
-      bytes += static_cast<double>(operand_shapes(c).bytes()) *
-               static_cast<double>(*row.record.copies) *
+      bytes += operand_shapes(c).bytes() * static_cast<double>(*row.record.copies) *
                static_cast<double>(data_of(group, settings_).size());
     }
   }
@@ -413,7 +412,7 @@ double Runner::bytes_of(const Group& group) const {
 
 Runner::Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
                               std::string_view implementation) const {
-  const auto set_bytes = static_cast<double>(operand_shapes(c).bytes());
+  const double set_bytes = operand_shapes(c).bytes();
   const bool cold = cache == "cold";
   const auto cost = roofline::cost(c);
   Row row{.what = c,
@@ -667,8 +666,7 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
     }
   }
 
-  const bool past_cache =
-      static_cast<double>(row.operands->shapes().bytes()) >= 4 * device_.facts().cache_bytes;
+  const bool past_cache = row.operands->shapes().bytes() >= 4 * device_.facts().cache_bytes;
   const bool reads = cost.read.value > 0;
   const bool gated = row.level == Level::link || (r.cache == "cold" && past_cache && reads);
   const Roof* pins =

@@ -238,7 +238,7 @@ TEST_F(RunnerTest, ADeviceLostBeforeTheFirstLaunchHasItsRowsToo) {
 TEST_F(RunnerTest, WhatDoesNotFitInMemoryIsSkippedWithBothNumbers) {
   const Record r = run_one(make_case(Op::relu, Dtype::fp32, 1, std::int64_t{1} << 32, 1));
   EXPECT_EQ(r.status, Status::skipped);
-  EXPECT_EQ(r.note, "needs 32768.0 MiB of memory, 953.7 MiB are free");
+  EXPECT_EQ(r.note, "needs 34359738368 bytes of memory, 1000000000 are free");
 }
 
 TEST_F(RunnerTest, WhatNobodyComputesIsARowWithAReason) {

@@ -268,10 +268,26 @@ bool contains(const List& list, const auto& value) {
   return std::find(std::begin(list), std::end(list), value) != std::end(list);
 }
 
-[[noreturn]] void nothing_matches() {
-  throw std::invalid_argument(
-      "--op and --dtype: nothing in the suite is of that op and dtype; roofline_bench "
-      "--benchmark_list_tests lists what is");
+/// Names the suites that have it.
+[[noreturn]] void nothing_matches(const Request& request) {
+  std::vector<std::string> with_it;
+  for (const Suite& s : kSuites) {
+    const auto groups = s.make({.is_cpu = false, .processors = 1, .moved_bytes = 1 << 30});
+    const bool any = std::any_of(groups.begin(), groups.end(), [&](const Group& g) {
+      return std::any_of(g.cases.begin(), g.cases.end(),
+                         [&](const Case& c) { return asks_for(request, c); });
+    });
+    if (any) with_it.push_back(fmt::format("--suite={}", s.name));
+  }
+  if (!with_it.empty()) {
+    throw std::invalid_argument(
+        fmt::format("--op and --dtype: nothing in this suite is of that op and dtype; {} has it",
+                    fmt::join(with_it, " or ")));
+  }
+  throw std::invalid_argument(fmt::format(
+      "--op and --dtype: nothing in any suite is of that op and dtype; roofline_bench "
+      "--benchmark_list_tests lists what is{}",
+      request.shape ? "" : ", and with --shape an op is measured in every dtype that it has"));
 }
 
 }  // namespace
@@ -317,7 +333,7 @@ std::vector<Group> select(std::vector<Group> suite, const Request& request) {
       if (!g.cases.empty()) g.name = name_of(g.cases);
     }
     std::erase_if(suite, [](const Group& g) { return g.cases.empty(); });
-    if (!any) nothing_matches();
+    if (!any) nothing_matches(request);
     return suite;
   }
   if (request.ops.empty()) {
@@ -339,7 +355,7 @@ std::vector<Group> select(std::vector<Group> suite, const Request& request) {
       of_op(kStored);
     }
   }
-  if (!any) nothing_matches();
+  if (!any) nothing_matches(request);
   return suite;
 }
 
