@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
   float sums[4] = {};  // one for each word of a vector: chains of additions side by side
   for_tiles<kVectors>(n / kLanes, [a, b, &sums]<int kCount>(std::int64_t first) {
     Word x[4 * kCount], y[4 * kCount];
-    load(a, first, x);
-    load(b, first, y);
+    load_once(a, first, x);
+    load_once(b, first, y);
     for (int j = 0; j < 4 * kCount; ++j) multiply_add<T>(x[j], y[j], sums[j % 4]);
   });
   const std::int64_t i = n / kLanes * kLanes + threadIdx.x;  // the tail: the first block's

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "kernels/checks.h"
+#include "kernels/ptx.cuh"
 #include "kernels/tiles.cuh"
 
 namespace kernels {
@@ -76,15 +77,17 @@ struct DtypeTraits<__nv_bfloat16> {
 template <typename Four, __nv_fp8_interpretation_t kFormat>
 struct Fp8Traits {
   using GemvOutput = __nv_bfloat16;
-  __host__ __device__ static __half2 unpack_half2(std::uint16_t pair) {
-    return same_bits<__half2>(__nv_cvt_fp8x2_to_halfraw2(pair, kFormat));
+  __host__ __device__ static void unpack_half2(Word w, __half2 (&pairs)[2]) {
+    unpack_fp8<kFormat>(w, pairs);
   }
   __host__ __device__ static std::uint16_t pack_half2(__half2 pair) {
     return __nv_cvt_halfraw2_to_fp8x2(same_bits<__half2_raw>(pair), __NV_SATFINITE, kFormat);
   }
   __host__ __device__ static Floats<4> unpack(Word w) {
-    const auto f = static_cast<float4>(same_bits<Four>(w));
-    return {{f.x, f.y, f.z, f.w}};
+    __half2 pairs[2];
+    unpack_half2(w, pairs);
+    const float2 low = __half22float2(pairs[0]), high = __half22float2(pairs[1]);
+    return {{low.x, low.y, high.x, high.y}};
   }
   __host__ __device__ static Word pack(Floats<4> f) {
     return same_bits<Word>(Four(float4{f.lane[0], f.lane[1], f.lane[2], f.lane[3]}));

@@ -1,6 +1,7 @@
 // y = A x, A [m, n] row-major. A block sums a few rows side by side, so that each x it loads is
-// unpacked once for all of them; its threads share the columns, in one fixed order. Where there are
-// too few rows for all SMs, blocks share the columns too, and a second launch adds their sums.
+// unpacked once for all of them; its threads share the columns, in one fixed order. A streams past
+// the caches, x stays in them. Where there are too few rows for all SMs, blocks share the columns
+// too, and a second launch adds their sums.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +14,21 @@
 
 namespace kernels {
 
-/// kRows rows of A, one 16-byte load of each in flight a thread. Rows past the last are read as the
+/// 16-byte loads of A that a thread has in flight, over its rows and along them.
+inline constexpr int kGemvLoads = 4;
+
+/// y of kRows rows a block, whose threads share the columns. Rows past the last are read as the
 /// last, and their sums dropped: no branch between the loads. Of `splits` > 1 blocks, each sums its
 /// part of the columns, into partials[part, row].
 template <Dtype T, int kRows>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
     gemv_kernel(const void* a, const void* x, void* y, float* partials, std::int64_t m,
                 std::int64_t n, std::int64_t lda, unsigned splits) {
-  constexpr int kLanes = sizeof(Vector) / sizeof(T);
+  constexpr int kLanes = sizeof(Vector) / sizeof(T), kAlong = kGemvLoads / kRows;
+  const unsigned step = blockDim.x;
   const std::int64_t vectors = n / kLanes;
   const unsigned part = blockIdx.x % splits;
   const std::int64_t begin = vectors * part / splits, end = vectors * (part + 1) / splits;
-  const auto* const columns = static_cast<const Vector*>(x) + begin;
   // The tail: the last part's.
   const std::int64_t tail = part == splits - 1 ? vectors * kLanes + threadIdx.x : n;
   for (std::int64_t first = std::int64_t{blockIdx.x / splits} * kRows; first < m;
@@ -34,26 +38,38 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
       row[r] = static_cast<const T*>(a) + (first + r < m ? first + r : m - 1) * lda;
     }
     float sums[kRows] = {};
-    for (std::int64_t i = threadIdx.x; i < end - begin; i += blockDim.x) {
-      Vector v[kRows];
-      for (int r = 0; r < kRows; ++r) v[r] = reinterpret_cast<const Vector*>(row[r])[begin + i];
-      const Vector vx = columns[i];
-      for (int j = 0; j < 4; ++j) {
-        for (int r = 0; r < kRows; ++r) multiply_add<T>(v[r].word[j], vx.word[j], sums[r]);
+    const auto add = [&]<int kCount>(std::int64_t i) {  // the vectors i, i + step ... of each row
+      Vector v[kRows][kCount];
+      for (int r = 0; r < kRows; ++r) {
+        const Vector* at = reinterpret_cast<const Vector*>(row[r]) + i;
+        for (int u = 0; u < kCount; ++u, at += step) load_once(at, v[r][u].word);
       }
-    }
-    for (int r = 0; r < kRows; ++r) {
-      if (tail < n) {
+      finish_issuing_loads();
+      const Vector* at = static_cast<const Vector*>(x) + i;
+      for (int u = 0; u < kCount; ++u, at += step) {
+        const Vector vx = *at;
+        for (int j = 0; j < 4; ++j) {
+          for (int r = 0; r < kRows; ++r) multiply_add<T>(v[r][u].word[j], vx.word[j], sums[r]);
+        }
+      }
+    };
+    std::int64_t i = begin + threadIdx.x;
+    for (; i + (kAlong - 1) * step < end; i += kAlong * step) add.template operator()<kAlong>(i);
+    for (; i < end; i += step) add.template operator()<1>(i);
+    if (tail < n) {
+      for (int r = 0; r < kRows; ++r) {
         sums[r] +=
             static_cast<float>(row[r][tail]) * static_cast<float>(static_cast<const T*>(x)[tail]);
       }
-      const float sum = block_reduce(sums[r], std::plus<>());
+    }
+    block_reduce(sums, std::plus<>());
+    for (int r = 0; r < kRows; ++r) {
       using Out = typename DtypeTraits<T>::GemvOutput;
       if (threadIdx.x == 0 && first + r < m) {
         if (splits == 1) {
-          static_cast<Out*>(y)[first + r] = static_cast<Out>(sum);
+          static_cast<Out*>(y)[first + r] = static_cast<Out>(sums[r]);
         } else {
-          partials[part * m + first + r] = sum;
+          partials[part * m + first + r] = sums[r];
         }
       }
     }
@@ -78,8 +94,8 @@ inline std::size_t gemv_workspace_bytes(const Operands& x, const Policy& policy,
 }
 
 /// Enqueues y = A x; zeros for n = 0. a: m rows of n elements of T, lda elements apart; b: x, n
-/// elements; out: y, m elements of GemvOutput. The policy's vectors are rows;
-/// with its splits, two launches.
+/// elements; out: y, m elements of GemvOutput. The policy's vectors are the rows of a block; with
+/// its splits, two launches.
 template <Dtype T>
 void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   constexpr std::int64_t kSize = sizeof(T), kOutSize = sizeof(typename DtypeTraits<T>::GemvOutput);
@@ -101,7 +117,7 @@ void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto splits = static_cast<unsigned>(policy.splits);
   grid.blocks = std::min(grid.blocks, static_cast<unsigned>(kMaxBlocks) / splits) * splits;
   auto* const sums = static_cast<float*>(x.workspace);
-  with_vectors<1, 2, 4>("gemv", policy, [&]<int kRows>() {
+  with_vectors<1, 2>("gemv", policy, [&]<int kRows>() {
     launch(grid, gemv_kernel<T, kRows>, x.a, x.b, x.out, sums, x.m, x.n, lda, splits);
   });
   if (splits > 1) {

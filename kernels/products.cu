@@ -5,22 +5,23 @@
 namespace kernels {
 namespace {
 
-// Untuned. A grid of as many blocks as fit, so that the partials are few.
+// A grid of as many blocks as fit, so that the partials are few, or of several times as many, so
+// that no SM waits for another.
 constexpr Policy kDotPolicies[] = {
     {.name = "t256v4g4", .threads = 256, .vectors = 4, .blocks_per_processor = 4},
-    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
     {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},
+    {.name = "t512v4g32", .threads = 512, .vectors = 4, .blocks_per_processor = 32},
+    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
 };
-// Untuned. Few rows want many threads a row, many rows few: from several blocks a row to a warp for
-// four.
+// Few rows want many threads a row, and blocks that share them; many rows few.
 constexpr Policy kGemvPolicies[] = {
-    {.name = "t128v4", .threads = 128, .vectors = 4},
-    {.name = "t256v4", .threads = 256, .vectors = 4},
-    {.name = "t256v2", .threads = 256, .vectors = 2},
-    {.name = "t256v1", .threads = 256, .vectors = 1},
-    {.name = "t32v4", .threads = 32, .vectors = 4},
-    {.name = "t128v4s4", .threads = 128, .vectors = 4, .splits = 4},
-    {.name = "t256v1s8", .threads = 256, .vectors = 1, .splits = 8},
+    {.name = "t128r2", .threads = 128, .vectors = 2},
+    {.name = "t256r1", .threads = 256, .vectors = 1},
+    {.name = "t128r1", .threads = 128, .vectors = 1},
+    {.name = "t256r2", .threads = 256, .vectors = 2},
+    {.name = "t64r2", .threads = 64, .vectors = 2},
+    {.name = "t128r2s4", .threads = 128, .vectors = 2, .splits = 4},
+    {.name = "t256r1s8", .threads = 256, .vectors = 1, .splits = 8},
 };
 
 template <Dtype T>

@@ -5,25 +5,29 @@
 namespace kernels {
 namespace {
 
-// Untuned. Copy and write have one kernel a policy for all dtypes, or small ones, and so more.
+// Copy and write have one kernel a policy for all dtypes, or small ones, and so more.
 constexpr Policy kStreamPolicies[] = {
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v8", .threads = 256, .vectors = 8},
     {.name = "t256v2", .threads = 256, .vectors = 2},
     {.name = "t256v1", .threads = 256, .vectors = 1},
+    {.name = "t128v1", .threads = 128, .vectors = 1},
     {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
 };
 constexpr Policy kTriadPolicies[] = {
     {.name = "t256v2", .threads = 256, .vectors = 2},
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v1", .threads = 256, .vectors = 1},
+    {.name = "t128v1", .threads = 128, .vectors = 1},
 };
-// A read ends in one partial a block: a grid of few blocks keeps them few.
+// A read ends in one partial a block.
 constexpr Policy kReadPolicies[] = {
     {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
     {.name = "t256v8g8", .threads = 256, .vectors = 8, .blocks_per_processor = 8},
-    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
     {.name = "t512v4g4", .threads = 512, .vectors = 4, .blocks_per_processor = 4},
+    {.name = "t512v4g128", .threads = 512, .vectors = 4, .blocks_per_processor = 128},
+    {.name = "t256v8g128", .threads = 256, .vectors = 8, .blocks_per_processor = 128},
+    {.name = "t256v4", .threads = 256, .vectors = 4},
 };
 constexpr Policy kEmptyPolicies[] = {{.name = "t32", .threads = 32, .vectors = 1}};
 

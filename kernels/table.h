@@ -15,7 +15,7 @@ namespace kernels {
 struct Policy {
   const char* name = "";  // "t256v4"; unique in its kernel
   int threads = 0;        // CUDA threads a block; unused on a cpu
-  int vectors = 1;        // 16-byte loads of each input a thread has in flight; likewise
+  int vectors = 1;        // 16-byte loads of each input a thread has in flight; of gemv: rows
   int blocks_per_processor =
       0;                     // 0: one-shot grid that covers n; else grid-stride, this many x SMs
   int splits = 1;            // of gemv's columns, among blocks whose sums a second launch adds

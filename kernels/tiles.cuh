@@ -5,6 +5,7 @@
 
 #include "kernels/checks.h"
 #include "kernels/launch.cuh"
+#include "kernels/ptx.cuh"
 
 namespace kernels {
 
@@ -39,6 +40,14 @@ __device__ void load(const void* from, std::int64_t first, Word (&to)[kWords]) {
   for (int j = 0; j < kWords / 4; ++j) {
     const Vector v = static_cast<const Vector*>(from)[first + j * std::int64_t{blockDim.x}];
     for (int k = 0; k < 4; ++k) to[4 * j + k] = v.word[k];
+  }
+}
+
+/// The same, of what is read once.
+template <int kWords>
+__device__ void load_once(const void* from, std::int64_t first, Word (&to)[kWords]) {
+  for (int j = 0; j < kWords / 4; ++j) {
+    load_once(static_cast<const Vector*>(from) + first + j * std::int64_t{blockDim.x}, &to[4 * j]);
   }
 }
 

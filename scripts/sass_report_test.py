@@ -56,6 +56,13 @@ class SassReportTest(unittest.TestCase):
         # 8 bytes an element, 128 instructions a clock, 132 SMs: 1.58e14 bytes/s
         self.assertAlmostEqual(row.bytes_per_s(), 132 * 1.755e9 * 8 * 128 / 1.5)
 
+    def test_counts_only_what_streams_past_the_caches(self) -> None:
+        cached = "/*0064*/ LDG.E.128 R12, desc[UR6][R14.64] ;\n/*0068*/ FADD R12, R12, R12 ;\n"
+        streamed = CODE.replace("LDG.E.128", "LDG.E.NA.128").replace("/*0070*/", cached + "/*0070*/")
+        row = measure(kernel(streamed))
+        self.assertEqual((row.loads, row.loads_before_use), (2, 2))
+        self.assertEqual(row.total, 14 / 8)
+
     def test_names_each_fault(self) -> None:
         rows = [
             ("within budget", CODE.replace("MUFU.TANH", "FADD").replace("F2FP", "X")
