@@ -61,10 +61,13 @@ void add_roofs(std::vector<Group>& groups, const Machine& machine) {
   for (const Op op : {Op::read, Op::write, Op::copy, Op::triad}) {
     cases.push_back(of_size(op, Dtype::fp32, machine.moved_bytes));
   }
-  // Whole waves: 8 blocks of 256 threads x 16 elements an SM in fp32, 4 in packed fp16.
-  const std::int64_t n = machine.is_cpu ? 1 << 20 : std::int64_t{32768} * machine.processors;
-  cases.push_back(make_case(Op::fma, Dtype::fp32, 1024, n, 1));
-  if (!machine.is_cpu) cases.push_back(make_case(Op::fma, Dtype::fp16, 1024, n, 1));
+  // Whole waves: 4 blocks of 256 threads x 16 elements an SM in fp32, 2 in packed fp16; and steps
+  // enough, 8192 or 1.2 ms on an H200, for what a wave takes to start and to end to be below 1 %.
+  const std::int64_t n = machine.is_cpu ? 1 << 20 : std::int64_t{16384} * machine.processors;
+  const auto steps =
+      static_cast<std::int64_t>(std::clamp(machine.moved_bytes / 131072, 256., 8192.));
+  cases.push_back(make_case(Op::fma, Dtype::fp32, machine.is_cpu ? 1024 : steps, n, 1));
+  if (!machine.is_cpu) cases.push_back(make_case(Op::fma, Dtype::fp16, steps, n, 1));
   for (const Case& c : cases) {
     groups.push_back(group({c}));
     groups.back().measures_roof = true;
@@ -165,8 +168,19 @@ std::vector<Group> transfer(const Machine& machine) {
   return groups;
 }
 
+/// The matrices of a decoding step, [out, in] as a linear layer keeps them: attention of a model of
+/// 8B parameters, the two of a 70B model's MLP, and its vocabulary (Llama 3).
+void add_decode(std::vector<Group>& groups) {
+  constexpr std::pair<std::int64_t, std::int64_t> kLayers[] = {
+      {4096, 4096}, {28672, 8192}, {8192, 28672}, {128256, 8192}};
+  for (const auto& [m, n] : kLayers) {
+    for (const Dtype t : kStored) groups.push_back(group({make_case(Op::gemv, t, m, n, 1)}));
+  }
+}
+
 std::vector<Group> standard(const Machine& machine) {
   std::vector<Group> groups = quick(machine);
+  if (!machine.is_cpu) add_decode(groups);
   for (const std::int64_t n : {1024, 2048, 4096, 8192}) {
     // What runs long enough to heat a GPU, also without pause: its clock is another then.
     const bool largest = n == 8192;
