@@ -37,6 +37,44 @@ TEST(Implementations, ArePeersOnlyWhereNamed) {
   }
 }
 
+/// With policies of the names that a CUDA kernel has.
+struct FakeGpu : FakeDevice {
+  using FakeDevice::FakeDevice;
+  std::span<const kernels::Kernel> kernels() const override {
+    static constexpr kernels::Policy kPolicies[] = {{.name = "t256v4"}, {.name = "t128v1"}};
+    static const kernels::Kernel kRelu = [] {
+      kernels::Kernel relu = *std::ranges::find_if(kernels::cpu_kernels(), [](const auto& k) {
+        return std::string_view(k.op) == "relu" && std::string_view(k.dtype) == "bf16";
+      });
+      relu.policies = kPolicies;
+      return relu;
+    }();
+    return {&kRelu, 1};
+  }
+};
+
+TEST(Ours, TakesFirstWhatWasTunedForTheComputeCapability) {
+  struct Row {
+    int major, minor;
+    const char *first, *note;
+  };
+  for (const Row& row :
+       {Row{9, 0, "t128v1", ""},
+        {0, 0, "t256v4", ""},
+        {8, 6, "t256v4", "untuned for compute capability 8.6: see --candidates and --tuning"}}) {
+    FakeGpu device({.backend = "fake",
+                    .name = "Fake",
+                    .compute_major = row.major,
+                    .compute_minor = row.minor});
+    const Case c = make_case(Op::relu, Dtype::bf16, 1, 1000, 1);
+    const Alternatives names = kOurs.variants(c, device).front();
+    EXPECT_EQ(names.front(), row.first);
+    EXPECT_EQ(names.size(), 2U);
+    const Operands operands(c, 1, {}, device);
+    EXPECT_EQ(kOurs.prepare(c, names.front(), operands, device).note, row.note);
+  }
+}
+
 Case gemm(Layout layout) {
   Case c = make_case(Op::gemm, Dtype::fp32, 65, 129, 33);
   c.layout = layout;

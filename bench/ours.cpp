@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bench/implementation.h"
+#include "kernels/tuned.h"
 
 namespace bench {
 namespace {
@@ -33,9 +34,18 @@ std::optional<std::string> refuses(const Case& c, const Device& device) {
   return fmt::format("no {} kernel for {} {}", device.facts().backend, name(c.op), dtype_label(c));
 }
 
+const kernels::TunedDevice* tuned(const Device& device) {
+  return kernels::tuned_for(device.facts().compute_major, device.facts().compute_minor);
+}
+
 std::vector<Alternatives> variants(const Case& c, Device& device) {
   Alternatives names;
   for (const kernels::Policy& p : find(c, device)->policies) names.emplace_back(p.name);
+  if (const auto* const known = tuned(device)) {
+    const auto best =
+        std::ranges::find(names, kernels::tuned_policy(*known, name(c.op), name(c.a)));
+    if (best != names.end()) std::rotate(names.begin(), best, best + 1);
+  }
   // What a graph saves, and what two events measure with nothing between them.
   const bool has_graphs = device.facts().backend != "cpu";
   if (c.op == Op::empty && has_graphs) return {names, {kFromHost}, {kInterval}};
@@ -70,6 +80,10 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
     kernel.launch(copies[static_cast<std::size_t>(copy)], policy, queue);
   };
   work.with_host = with_host;
+  if (device.facts().compute_major > 0 && kernel.policies.size() > 1 && tuned(device) == nullptr) {
+    work.note = fmt::format("untuned for compute capability {}.{}: see --candidates and --tuning",
+                            device.facts().compute_major, device.facts().compute_minor);
+  }
   work.workspace = workspace;
   work.workspace_bytes = static_cast<std::int64_t>(bytes);
   return work;

@@ -13,6 +13,7 @@
 
 #include "kernels/executor.h"
 #include "kernels/input.h"
+#include "kernels/tuned.h"
 #include "roofline/dtype.h"
 
 namespace kernels {
@@ -489,6 +490,28 @@ std::vector<Subject> subjects() {
 INSTANTIATE_TEST_SUITE_P(All, KernelTest, testing::ValuesIn(subjects()), [](const auto& test) {
   return test.param.on.name + "_" + test.param.kernel.op + "_" + test.param.kernel.dtype;
 });
+
+/// A name that no kernel knows would silently leave the default in place.
+TEST(TunedTable, NamesPoliciesThatTheKernelsHave) {
+  for (const Executor& on : executors()) {
+    if (on.stamp == nullptr) continue;  // a table of loops
+    for (const TunedDevice& device : kTunedDevices) {
+      for (const Tuned& t : device.policies) {
+        bool found = false;
+        for (const Kernel& k : on.table) {
+          if (t.op != k.op || !(t.dtype.empty() || t.dtype == k.dtype)) continue;
+          found = true;
+          EXPECT_EQ(tuned_policy(device, k.op, k.dtype), t.policy) << k.op << " has two rows";
+          EXPECT_TRUE(
+              std::ranges::any_of(k.policies, [&](const Policy& p) { return t.policy == p.name; }))
+              << k.op << " " << k.dtype << " " << t.policy;
+        }
+        EXPECT_TRUE(found) << t.op << " " << t.dtype;
+        EXPECT_GT(t.gain, 1);
+      }
+    }
+  }
+}
 
 class ExecutorTest : public testing::TestWithParam<Executor> {
  protected:
