@@ -37,6 +37,7 @@ try:
     from roofs import alike, compute, draw_roofs, kinds, memory_label, ridges, theoretical
     from sheet import (
         ALARM,
+        KEY_ROWS,
         PALE,
         STYLE,
         TEXT_PT,
@@ -56,6 +57,7 @@ except ModuleNotFoundError as missing:
 
 BINARY = ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
 MARGIN_LETTERS = 32  # of TEXT_PT, right of the axes
+PALE_POINT = {"markersize": 5, "zorder": 3.5, "alpha": 0.4}
 SERIES_POINTS = 3  # the fewest that make a ramp or a sweep
 # They measure the roofs, and are drawn as roofs.
 ROOF_OPS = ("empty", "read", "write", "copy", "triad", "fma")
@@ -63,12 +65,18 @@ ROOF_OPS = ("empty", "read", "write", "copy", "triad", "fma")
 # ---- what the points are called ------------------------------------------------------------------
 
 
-def names(points: Sequence[Measurement]) -> list[str]:
-    """Op and dtype; the rest only where it tells points apart, or is not the default."""
-    shapes = Counter((op, dtype) for op, dtype, _ in {(p.op, p.dtype, p.shape) for p in points})
+def arithmetic(p: Measurement) -> str:
+    """The dtype, and FP8's accumulation where it is the fast one."""
+    return f"{p.dtype} fast" if p.fast_accumulation == "true" else p.dtype
+
+
+def names(points: Sequence[Measurement], drawn: Sequence[Measurement]) -> list[str]:
+    """Op and dtype; the shape where several are drawn; the rest only where it tells the points
+    apart, or is not the default."""
+    shapes = Counter((op, dtype) for op, dtype, _ in {(p.op, p.dtype, p.shape) for p in drawn})
     texts = []
     for p in points:
-        parts = [p.op, p.dtype]
+        parts = [p.op, arithmetic(p)]
         parts += [p.shape] if shapes[p.op, p.dtype] > 1 else []
         parts += [p.cache] if p.cache not in ("", "cold") else []
         parts += [p.data] if p.data not in ("", "normal") else []
@@ -88,12 +96,19 @@ def achieved(p: Measurement) -> str:
     return noisy + si(p.flops_per_s, "FLOP/s")
 
 
-def about(run: Run, points: Sequence[Measurement]) -> list[str]:
-    """Where the roofs come from, and what the names of the points leave out."""
+def about(run: Run, entries: Sequence[Entry]) -> list[str]:
+    """Where the roofs come from, what the key leaves out, and what its names do."""
+    points = [e.point for e in entries]
     sources = dict.fromkeys(r.source for r in theoretical(run.roofs))
     lines = [f"Theoretical roofs: {'; '.join(sources)}"] if sources else []
     if not run.roofs:
         lines.append("No roofs: none is known, and the run did not measure them")
+    unlisted = sum(not e.label for e in entries)
+    if unlisted:
+        lines.append(
+            "Numbered: our fastest row of each op and dtype, of GEMM the libraries'. "
+            f"Small and pale: the other {unlisted} rows"
+        )
     if any(p.cache == "cold" for p in points):
         lines.append("Caches are cold and data normally distributed, unless the key says otherwise")
     if any(p.status == "noisy" for p in points):
@@ -120,7 +135,7 @@ def warnings(run: Run, points: Sequence[Measurement]) -> list[str]:
 def start(run: Run, title: str, entries: Sequence[Entry]) -> tuple[Figure, Axes]:
     """A sheet with its notes."""
     points = [e.point for e in entries]
-    return new_sheet(run, title, entries, about(run, points) + warnings(run, points))
+    return new_sheet(run, title, entries, about(run, entries) + warnings(run, points))
 
 
 # ---- the three pictures --------------------------------------------------------------------------
@@ -142,6 +157,20 @@ def roof_of(p: Measurement) -> tuple[str, str]:
     return ("matrix", base_dtype(p)) if on_matrix else ("vector", "fp32")
 
 
+def worth_listing(points: Sequence[Measurement]) -> list[Measurement]:
+    """All that a column of the key holds. Of more, the fastest of each op and dtype, of ours, cold
+    and of normal data where there are such rows (no GEMM is ours); and all that are wrong."""
+    if len(points) <= KEY_ROWS:
+        return list(points)
+
+    def rank(p: Measurement) -> tuple[object, ...]:
+        usual = p.implementation == "ours", p.cache == "cold", p.data == "normal"
+        return *usual, p.status != "above_roof", p.flops_per_s
+
+    fastest = set({(p.op, p.dtype): p for p in sorted(points, key=rank)}.values())
+    return [p for p in points if p in fastest or p.status == "above_roof"]
+
+
 def roofline(run: Run) -> Figure:
     """Every op that was measured, at its intensity and rate."""
     points = [m for m in run.measurements if drawable(m)]
@@ -151,10 +180,12 @@ def roofline(run: Run) -> Figure:
         )
     ops = list(dict.fromkeys(p.op for p in points))
     points.sort(key=lambda p: (ops.index(p.op), p.intensity, p.dtype))
+    listed = worth_listing(points)
     entries = [
         Entry(str(i), p, name, achieved(p))
-        for i, (p, name) in enumerate(zip(points, names(points)), 1)
+        for i, (p, name) in enumerate(zip(listed, names(listed, points)), 1)
     ]
+    entries += [Entry("", p) for p in points if p not in listed]
     return under_roofs(run, "Roofline", entries, [])
 
 
@@ -172,11 +203,7 @@ def ridge(run: Run) -> Figure:
             "measure with roofline_bench --suite=ridge"
         )
     points = [p for sweep in sweeps for p in sweep]
-    fast = {"true": " fast"}  # accumulation
-    entries = [
-        Entry(str(p.m), p, f"{p.dtype}{fast.get(p.fast_accumulation, '')}", achieved(p))
-        for p in points
-    ]
+    entries = [Entry(str(p.m), p, arithmetic(p), achieved(p)) for p in points]
     sizes = ", ".join(dict.fromkeys(f"N×K = {p.n}×{p.k}" for p in points))
     return under_roofs(run, f"GEMM over M, {sizes}", entries, sweeps, read_fits(run.folder))
 
@@ -226,10 +253,12 @@ def under_roofs(
         for fit in fits:
             draw_fit(axes, labels, fit, line)
     for entry, x, y in zip(entries, xs, ys):
-        axes.plot([x], [y], markersize=8, zorder=4, **marker(entry.point))
+        look = {"markersize": 8, "zorder": 4} if entry.label else PALE_POINT
+        axes.plot([x], [y], **look, **marker(entry.point))
         if entry.point.status == "above_roof":
             axes.plot([x], [y], "o", markersize=16, color=ALARM, fillstyle="none", zorder=4)
-        labels.beside(x, y, entry.label, TEXT_PT)
+        if entry.label:
+            labels.beside(x, y, entry.label, TEXT_PT)
     return figure
 
 
@@ -271,7 +300,7 @@ def ramp(run: Run) -> Figure:
     largest = [r[-1] for r in ramps]
     entries = [
         Entry(str(i), p, name, si(p.bytes_per_s, "B/s"))
-        for i, (p, name) in enumerate(zip(largest, names(largest)), 1)
+        for i, (p, name) in enumerate(zip(largest, names(largest, largest)), 1)
     ]
     run = dataclasses.replace(run, roofs=[r for r in run.roofs if r.is_memory])
     figure, axes = start(run, "Bandwidth over size, in the key at the largest", entries)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Union
@@ -320,11 +321,49 @@ class PlotTest(unittest.TestCase):
         self.assertIn("ridge fp16: 360 FLOP/byte", said)
 
     def test_a_key_of_more_than_forty_points_has_more_columns(self) -> None:
-        self.write_run([*forty_points(), point("gemm", "bf16", 700, 6e14, m=1000)])
-        wide = self.draw().get_figwidth()
-        self.write_run(forty_points())
-        self.assertAlmostEqual(wide - self.draw().get_figwidth(), KEY)
+        sweep = [point("gemm", "bf16", m, m * 1e12, m=m) for m in range(1, 42)]
+        self.write_run(sweep)
+        wide = self.draw("ridge").get_figwidth()
+        self.write_run(sweep[:40])
+        self.assertAlmostEqual(wide - self.draw("ridge").get_figwidth(), KEY)
         self.assertGreater(WIDTH, KEY)
+
+    def test_of_more_than_forty_points_the_fastest_of_each_op_and_dtype_are_listed(self) -> None:
+        slower = [point("relu", "fp32", 0.125, 1e11 + n, n=n) for n in range(40)]
+        best = point("relu", "fp32", 0.125, 4e11, n=2**28, status="noisy")
+        faster: Cells = {**best, "achieved_flops_per_s": 5e11, "n": 2**29}
+        relu = "relu fp32 256Mi"
+        for name, other, listed in (
+            ("a peer", {**faster, "implementation": "cub"}, [relu]),
+            ("hot", {**faster, "cache": "hot"}, [relu]),
+            ("of zeros", {**faster, "data": "zeros"}, [relu]),
+            ("impossible", {**faster, "status": "above_roof"}, [relu, "relu fp32 512Mi"]),
+            ("of another dtype", point("relu", "bf16", 1, 1e9), [relu, "relu bf16"]),
+            (
+                "a peer alone",
+                point("dot", "fp32", 1, 1e9, implementation="cub"),
+                [relu, "dot fp32"],
+            ),
+            ("hot alone", point("dot", "fp32", 1, 1e9, cache="hot"), [relu, "dot fp32 hot"]),
+            (
+                "a library's GEMM",
+                point("gemm", "fp8_e4m3", 99, 1e15, fast_accumulation="true"),
+                [relu, "gemm fp8_e4m3 fast"],
+            ),
+        ):
+            with self.subTest(name):
+                self.write_run([best, *slower, other])
+                figure = self.draw()
+                axes, key = figure.axes
+                said = [t.get_text() for t in key.texts]
+                self.assertEqual([t for t in said if t.startswith(("relu", "dot", "gemm"))], listed)
+                labels = [t.get_text() for t in axes.texts if t.get_text().isdigit()]
+                self.assertEqual(labels, [str(i + 1) for i in range(len(listed))])
+                sizes = Counter(line.get_markersize() for line in axes.lines)
+                rest = 42 - len(listed)
+                self.assertEqual((sizes[8], sizes[5]), (len(listed), rest))
+                note = f"Small and pale: the other {rest} rows"
+                self.assertTrue([t for t in figure.texts if t.get_text().endswith(note)])
 
     # ---- odd rows
 

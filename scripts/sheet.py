@@ -47,21 +47,22 @@ STYLE: dict[Any, Any] = {
 DPI = 125
 TEXT_PT = 7.5  # of the labels inside the axes and beside them
 POINTS_PER_IN = 72
-LEFT, BOTTOM, WIDTH, HEIGHT = 1.25, 1.2, 6.05, 5.5  # of the axes, in inches
-TOP, MARGIN = 1.3, 2.1  # above the axes; right of them, for the names of the roofs
-KEY, KEY_GAP = 3.4, 0.15  # one column of the key
+LEFT, BOTTOM, WIDTH, HEIGHT = 1.2, 1.2, 5.6, 5.5  # of the axes, in inches
+TOP, MARGIN = 1.3, 2.0  # above the axes; right of them, for the names of the roofs
+KEY, KEY_GAP = 4.1, 0.15  # one column of the key
 VALUE_LETTERS, SMALLEST_PT = 12, 6  # "1979 TFLOP/s"; a name too long even so is cut
 KEY_ROWS = 40  # in a column; a longer key makes the picture wider
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A point with its label in the picture and its line of the key."""
+    """A point with its label in the picture and its line of the key; drawn small and pale, and not
+    in the key, without a label."""
 
     label: str
     point: Measurement
-    name: str
-    value: str
+    name: str = ""
+    value: str = ""
 
 
 def significant(value: float, digits: int) -> str:
@@ -100,7 +101,9 @@ def new_sheet(
     run: Run, title: str, entries: Sequence[Entry], notes: Sequence[str]
 ) -> tuple[Figure, Axes]:
     """A figure with all but the contents of its logarithmic axes."""
-    columns = math.ceil(len(entries) / KEY_ROWS)
+    listed = [e for e in entries if e.label]
+    columns = math.ceil(len(listed) / KEY_ROWS)
+    rows = math.ceil(len(listed) / columns)
     wide, high = LEFT + WIDTH + MARGIN + columns * KEY, BOTTOM + HEIGHT + TOP
     figure = Figure(figsize=(wide, high), dpi=DPI)
 
@@ -122,8 +125,8 @@ def new_sheet(
         text(high - 0.62 + 0.16 * i, note, 7.5, PALE)
     draw_legend(figure, run, [e.point for e in entries], LEFT / wide, (BOTTOM + HEIGHT) / high)
     for column in range(columns):
-        rows = entries[column * KEY_ROWS : (column + 1) * KEY_ROWS]
-        draw_key(add_axes(LEFT + WIDTH + MARGIN + column * KEY, KEY - KEY_GAP), rows)
+        part = listed[column * rows : (column + 1) * rows]
+        draw_key(add_axes(LEFT + WIDTH + MARGIN + column * KEY, KEY - KEY_GAP), part)
     return figure, axes
 
 
@@ -183,7 +186,7 @@ def draw_key(axes: Axes, entries: Sequence[Entry]) -> None:
     room = (value_right - name_left) / 0.64  # in letters of 1 pt; a digit is 0.64 em wide
     longest = max(len(e.name) for e in entries) + VALUE_LETTERS
     size = min(9.0, row * 0.75, max(SMALLEST_PT, room / longest))
-    letters = int(room / size) - VALUE_LETTERS
+    letters = int(room / SMALLEST_PT) - VALUE_LETTERS
 
     def cell(y: float, x: float, words: str, align: str, colour: str) -> None:
         axes.text(x, y, words, fontsize=size, ha=align, va="center_baseline", color=colour)
