@@ -99,7 +99,7 @@ def achieved(p: Measurement) -> str:
 def about(run: Run, entries: Sequence[Entry]) -> list[str]:
     """Where the roofs come from, what the key leaves out, and what its names do."""
     points = [e.point for e in entries]
-    sources = dict.fromkeys(r.source for r in theoretical(run.roofs))
+    sources = dict.fromkeys(s for r in theoretical(run.roofs) for s in r.source.split("; "))
     lines = [f"Theoretical roofs: {'; '.join(sources)}"] if sources else []
     if not run.roofs:
         lines.append("No roofs: none is known, and the run did not measure them")
@@ -222,8 +222,9 @@ def under_roofs(
 ) -> Figure:
     """Points at intensity and FLOP/s, under the roofs that bind one of them; `lines` join some."""
     points = [e.point for e in entries]
-    over = {roof_of(p) for p in points}
-    roofs = [r for r in run.roofs if r.is_memory or (r.pipe, r.dtype) in over]
+    # No intensity is counted against the link.
+    over = {("", ""), *map(roof_of, points)}
+    roofs = [r for r in run.roofs if (r.pipe, r.dtype) in over and r.level != "link"]
     run = dataclasses.replace(run, roofs=roofs)
     figure, axes = start(run, title, entries)
     xs = [p.intensity for p in points]

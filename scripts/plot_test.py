@@ -365,6 +365,36 @@ class PlotTest(unittest.TestCase):
                 note = f"Small and pale: the other {rest} rows"
                 self.assertTrue([t for t in figure.texts if t.get_text().endswith(note)])
 
+    def test_the_notes_name_a_source_once_and_stay_on_the_page(self) -> None:
+        sheet = "Test data sheet, SXM; packed types: Test whitepaper"
+        sources = [sheet, f"1979 with 2:4 sparsity / 2; {sheet}", f"{'word ' * 60}; {sheet}"]
+        link = {**memory_roof("derived", "", 63e9, level="link"), "source": "lanes"}
+        matrix = compute_roof("datasheet", "matrix", "bf16", 989.5e12)
+        self.write_run(
+            [
+                point("relu", "fp32", 0.125, 4e11, status="noisy"),
+                point("gemm", "bf16", 1e3, 6e14, status="above_roof"),
+                point("gelu", "bf16", 5, 0, status="unsupported", achieved_flops_per_s=""),
+            ],
+            [
+                link,
+                *(
+                    {**r, "source": s}
+                    for r, s in zip((GPU_ROOFS[0], GPU_ROOFS[2], matrix), sources)
+                ),
+            ],
+        )
+        figure = self.draw()
+        renderer = Labels(figure.axes[0]).renderer
+        said = " ".join(t.get_text() for t in figure.texts)
+        for source in ("Test data sheet, SXM", "packed types: Test whitepaper", "1979 with"):
+            self.assertEqual(said.count(source), 1, source)
+        self.assertNotIn("lanes", said)  # no point is counted against the link
+        for text in figure.texts:
+            box = text.get_window_extent(renderer)
+            self.assertLess(box.x1, figure.bbox.x1, text.get_text())
+            self.assertGreater(box.y0, 0, text.get_text())
+
     # ---- odd rows
 
     def test_impossible_points_are_ringed_and_missing_ones_counted(self) -> None:

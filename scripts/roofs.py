@@ -97,8 +97,7 @@ def draw_roofs(axes: Axes, labels: Labels, run: Run) -> None:
             peak = group[0].per_s
             axes.plot([max(left, peak / slope), right], [peak, peak], **roof_line(group[0]))
             margin.append((peak, compute_label(group, run), roof_line(group[0])["color"]))
-        # No intensity is counted against the link, so it has no slanted line.
-        for group in alike([r for r in roofs if r.is_memory and r.level != "link"]):
+        for group in alike([r for r in roofs if r.is_memory]):
             rate = group[0].per_s
             start, end = max(left, low / rate), min(right, top / rate)
             if start < end:

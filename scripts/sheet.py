@@ -45,9 +45,10 @@ STYLE: dict[Any, Any] = {
 }
 
 DPI = 125
-TEXT_PT = 7.5  # of the labels inside the axes and beside them
+TEXT_PT = 7.5  # of the labels inside the axes and beside them, and of the notes below
+LETTER_EM = 0.64  # a digit's width; most letters are narrower
 POINTS_PER_IN = 72
-LEFT, BOTTOM, WIDTH, HEIGHT = 1.2, 1.2, 5.6, 5.5  # of the axes, in inches
+LEFT, BOTTOM, WIDTH, HEIGHT = 1.2, 1.55, 5.6, 5.5  # of the axes, in inches
 TOP, MARGIN = 1.3, 2.0  # above the axes; right of them, for the names of the roofs
 KEY, KEY_GAP = 4.1, 0.15  # one column of the key
 VALUE_LETTERS, SMALLEST_PT = 12, 6  # "1979 TFLOP/s"; a name too long even so is cut
@@ -121,8 +122,10 @@ def new_sheet(
     axes.spines[["top", "right"]].set_visible(False)
     text(0.45, textwrap.shorten(run.device, 70, placeholder="…"), 18, INK, "bold")
     text(0.70, f"{title} · {run.backend} · measured {run.date}", 11, PALE)
-    for i, note in enumerate(notes):
-        text(high - 0.62 + 0.16 * i, note, 7.5, PALE)
+    letters = int((wide - LEFT) * POINTS_PER_IN / (LETTER_EM * TEXT_PT))
+    wrapped = [line for note in notes for line in textwrap.wrap(note, letters)]
+    for i, line in enumerate(wrapped):
+        text(high - BOTTOM + 0.55 + 0.16 * i, line, TEXT_PT, PALE)
     draw_legend(figure, run, [e.point for e in entries], LEFT / wide, (BOTTOM + HEIGHT) / high)
     for column in range(columns):
         part = listed[column * rows : (column + 1) * rows]
@@ -183,7 +186,7 @@ def draw_key(axes: Axes, entries: Sequence[Entry]) -> None:
     axes.set(xlim=(0, width), ylim=(height, 0))
     name_left, value_right, share_right = 36, width - 38, width
     row = min(16.0, height / len(entries))
-    room = (value_right - name_left) / 0.64  # in letters of 1 pt; a digit is 0.64 em wide
+    room = (value_right - name_left) / LETTER_EM  # in letters of 1 pt
     longest = max(len(e.name) for e in entries) + VALUE_LETTERS
     size = min(9.0, row * 0.75, max(SMALLEST_PT, room / longest))
     letters = int(room / SMALLEST_PT) - VALUE_LETTERS
