@@ -18,6 +18,13 @@ void check_count(const char* op, const char* name, std::int64_t count) {
   if (count < 0) refuse(op, std::string(name) + " is " + std::to_string(count) + ", below 0");
 }
 
+void check_fits(const char* op, const char* name, std::int64_t size, bool fits,
+                const std::string& expected) {
+  if (!fits) {
+    refuse(op, std::string(name) + " is " + std::to_string(size) + ", expected " + expected);
+  }
+}
+
 void check_aligned(const char* op, const Range& range, std::size_t alignment) {
   if (range.bytes == 0) return;
   if (range.data == nullptr) {

@@ -21,6 +21,10 @@ struct Range {
 /// Refuses a count below 0.
 void check_count(const char* op, const char* name, std::int64_t count);
 
+/// Refuses a size that does not fit, with what was expected: "a multiple of 4".
+void check_fits(const char* op, const char* name, std::int64_t size, bool fits,
+                const std::string& expected);
+
 /// Refuses a range of more than 0 bytes that is null or does not start on `alignment` bytes.
 void check_aligned(const char* op, const Range& range, std::size_t alignment = 16);
 

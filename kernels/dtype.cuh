@@ -44,6 +44,15 @@ struct DtypeTraits<float> {
   __host__ __device__ static Word pack(Floats<1> f) { return same_bits<Word>(f.lane[0]); }
 };
 
+/// fp32 in memory, of which tensor cores take 10 bits of mantissa: a type of mma alone.
+struct Tf32 {
+  float value;
+};
+template <>
+struct DtypeTraits<Tf32> : DtypeTraits<float> {
+  static constexpr const char* kName = "tf32";
+};
+
 template <>
 struct DtypeTraits<__half> {
   static constexpr const char* kName = "fp16";

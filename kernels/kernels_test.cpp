@@ -314,6 +314,14 @@ class KernelTest : public testing::TestWithParam<Subject> {
     EXPECT_EQ(out.codes(), again.codes()) << "not the same bits again";
   }
 
+  /// Every sum of every tile, in as many steps as leave none of them out.
+  void check_mma(const Policy& policy, std::int64_t m, std::int64_t n) {
+    const Array out(on_, Dtype::fp32, n);
+    launch(on_, kernel_, {.out = out.data(), .m = m, .n = n, .k = 32 / size_of(dtype_)}, policy);
+    EXPECT_EQ(out.values(), std::vector<double>(n, static_cast<double>(m) / 4));
+    EXPECT_TRUE(out.guard_is_intact());
+  }
+
   void check_gemv(const Policy& policy, std::int64_t m, std::int64_t n) {
     const std::int64_t lanes = 16 / size_of(dtype_), lda = (n + lanes - 1) / lanes * lanes + lanes;
     std::vector<std::uint64_t> codes = plain_codes(dtype_, m * lda, 1);
@@ -352,6 +360,11 @@ TEST_P(KernelTest, ComputesItsDefinitionForEachPolicyAndSize) {
     if (op_ == "gemv") check_gemv(policy, 0, 100);
     if (op_ == "gemv") check_gemv(policy, 1, 1000);
     if (op_ == "empty") launch(on_, kernel_, {}, policy);
+    if (op_ == "mma") {
+      for (const auto& [m, n] : {std::pair{0, 16384}, {4, 0}, {4, 16384}, {24, 3 * 16384}}) {
+        check_mma(policy, m, n);
+      }
+    }
   }
 }
 
@@ -404,8 +417,58 @@ std::string refusal(const Executor& on, const Kernel& kernel, const Operands& op
   return "";
 }
 
+TEST_P(KernelTest, RefusesShapesThatAreNotWholeTilesAndTurns) {
+  if (op_ != "mma") return;
+  const Array out(on_, Dtype::fp32, 16384);
+  const Operands good{.out = out.data(), .m = 4, .n = 16384, .k = 32 / size_of(dtype_)};
+  const auto refused = [&](std::int64_t Operands::*size, std::int64_t value) {
+    Operands bad = good;
+    bad.*size = value;
+    return refusal(on_, kernel_, bad, kernel_.policies[0]);
+  };
+  ASSERT_EQ(refused(&Operands::m, 4), "");
+  for (const std::int64_t m : {-4, 6, 8196}) {
+    EXPECT_EQ(refused(&Operands::m, m),
+              "mma: m is " + std::to_string(m) + ", expected a multiple of 4 from 0 to 8192");
+  }
+  for (const std::int64_t n : {-16384, 16383}) {
+    EXPECT_EQ(refused(&Operands::n, n),
+              "mma: n is " + std::to_string(n) + ", expected a multiple of 16384");
+  }
+  EXPECT_EQ(refused(&Operands::k, 1), "mma: k is 1, expected " + std::to_string(good.k));
+  Operands bad = good;
+  bad.out = nullptr;
+  EXPECT_EQ(refusal(on_, kernel_, bad, kernel_.policies[0]),
+            "mma: out is null, expected 65536 bytes of memory");
+}
+
+TEST_P(KernelTest, SaysWhichGpusAreNoneForIt) {
+  struct Row {
+    const char* dtype;
+    int capability;
+    const char* refusal;
+  };
+  const Row rows[] = {
+      {"fp16", 75, ""},
+      {"bf16", 75, "tensor cores multiply bf16 from compute capability 8.0 on; this GPU has 7.5"},
+      {"tf32", 80, ""},
+      {"fp8_e4m3", 86,
+       "tensor cores multiply fp8_e4m3 from compute capability 8.9 on; this GPU has 8.6"},
+      {"fp8_e5m2", 89, ""},
+      {"bf16", 90, ""},
+      {"bf16", 103,
+       "no kernel for the tensor cores of compute capability 10.3, whose peak takes tcgen05"},
+      {"fp8_e4m3", 120, ""},
+  };
+  EXPECT_EQ(kernel_.refuses != nullptr, op_ == "mma");
+  for (const Row& row : rows) {
+    if (op_ != "mma" || kernel_.dtype != std::string(row.dtype)) continue;
+    EXPECT_EQ(kernel_.refuses(row.capability), row.refusal) << row.capability;
+  }
+}
+
 TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
-  if (op_ == "empty") return;
+  if (op_ == "empty" || op_ == "mma") return;
   const std::int64_t n = 64, bytes = n * size_of(dtype_);
   const Array a(on_, dtype_, n), b(on_, dtype_, n), out(on_, dtype_, n);
   const auto workspace = on_.allocate(1 << 20);

@@ -1,4 +1,5 @@
-// All inline PTX, each piece with the host form that the tests on a CPU run.
+// All inline PTX but that of the tensor cores, each piece with the host form that the tests on a
+// CPU run.
 #pragma once
 
 #include <cuda_bf16.h>

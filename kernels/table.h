@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "kernels/input.h"
 
@@ -23,7 +24,8 @@ struct Policy {
 };
 
 /// Operands of one launch, in the memory of the backend, 16-byte aligned. What an op does not use
-/// stays null or 1. All ops but dot, gemv, read and empty are elementwise: out[n] = f(a[n], b[n]).
+/// stays null or 1. All ops but dot, gemv, mma, read and empty are elementwise: out[n] = f(a[n],
+/// b[n]).
 ///
 ///   relu   max(a, 0); NaN stays NaN, +inf stays +inf, -inf gives 0
 ///   gelu   0.5 a (1 + tanh(sqrt(2 / pi) (a + 0.044715 a^3))); NaN stays NaN, +inf stays +inf
@@ -33,6 +35,9 @@ struct Policy {
 ///   write  1, without reading
 ///   triad  a + 3 b
 ///   fma    a after m steps of a <- 1 - a, each one multiply-add; for even m that is a again
+///   mma    m steps of the tensor cores, each of which adds a product of constants, of k terms, to
+///          each of out[n] fp32: m / 4 exactly. m: a multiple of 4, to 8192; n: of 16384; k: what
+///          32 bytes hold
 ///   read   nothing in out: the 32-bit words of workspace, XORed, are those of a, XORed (a padded
 ///          with zero bits to a whole word)
 ///   dot    out[1] fp32 = sum of a[i] b[i]; the same bits for the same policy and processors
@@ -43,7 +48,7 @@ struct Operands {
   const void* b = nullptr;
   void* out = nullptr;
   void* workspace = nullptr;  // workspace_bytes() of it, 256-byte aligned
-  std::int64_t m = 1, n = 1;
+  std::int64_t m = 1, n = 1, k = 1;
   std::int64_t lda = 0;  // elements between rows of a, each row 16-byte aligned; 0: n
 };
 
@@ -56,13 +61,15 @@ struct Queue {
 /// One op on one storage type.
 struct Kernel {
   const char* op;                    // "relu", "gelu", "dot", "gemv", "read", "copy" ...
-  const char* dtype;                 // "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"
+  const char* dtype;                 // "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"; mma: "tf32"
   std::span<const Policy> policies;  // the default first
   std::size_t (*workspace_bytes)(const Operands&, const Policy&, const Queue&);
   /// Returns before the work is done (on a cpu: when it is done). Throws std::invalid_argument with
   /// the numbers when operands are null, negative, misaligned, overlap or do not fit together;
   /// CudaError when the launch is refused.
   void (*launch)(const Operands&, const Policy&, const Queue&);
+  /// Why a GPU of this compute capability (90: 9.0) is none for it; "" if it is. Null: any is.
+  std::string (*refuses)(int compute_capability) = nullptr;
 };
 
 std::span<const Kernel> cuda_kernels();
