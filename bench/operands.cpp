@@ -45,6 +45,7 @@ OperandShapes operand_shapes(const Case& c) {
     case Op::d2h:
       return {.a = a};
     case Op::write:
+    case Op::mma:
     case Op::h2d:
       return {.out = out};
     case Op::copy:

@@ -16,9 +16,9 @@ using roofline::Op;
 constexpr const char *kFromHost = "from_host", *kInterval = "interval";
 
 const kernels::Kernel* find(const Case& c, const Device& device) {
-  if (c.a != c.b) return nullptr;
+  const std::string dtype = dtype_label(c);
   for (const kernels::Kernel& k : device.kernels()) {
-    if (name(c.op) == k.op && name(c.a) == k.dtype) return &k;
+    if (name(c.op) == k.op && dtype == k.dtype) return &k;
   }
   return nullptr;
 }
@@ -30,8 +30,14 @@ bool offers(Op op, const Device& device) {
 }
 
 std::optional<std::string> refuses(const Case& c, const Device& device) {
-  if (find(c, device) != nullptr) return std::nullopt;
-  return fmt::format("no {} kernel for {} {}", device.facts().backend, name(c.op), dtype_label(c));
+  const auto& facts = device.facts();
+  const kernels::Kernel* kernel = find(c, device);
+  if (kernel == nullptr) {
+    return fmt::format("no {} kernel for {} {}", facts.backend, name(c.op), dtype_label(c));
+  }
+  if (kernel->refuses == nullptr) return std::nullopt;
+  const std::string reason = kernel->refuses(10 * facts.compute_major + facts.compute_minor);
+  return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
 const kernels::TunedDevice* tuned(const Device& device) {
@@ -68,6 +74,7 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
                              .workspace = workspace,
                              .m = c.m,
                              .n = c.n,
+                             .k = c.k,
                              .lda = operands.shapes().a.stride};
   };
   const std::size_t bytes = kernel.workspace_bytes(with(operands[0], nullptr), policy, queue);

@@ -33,12 +33,13 @@ constexpr std::string_view kInputKinds[] = {"normal", "uniform", "integers", "on
 
 bool is_roof_kernel(Op op) {
   return op == Op::read || op == Op::write || op == Op::copy || op == Op::triad || op == Op::fma ||
-         roofline::crosses_link(op);
+         op == Op::mma || roofline::crosses_link(op);
 }
 
 std::string kind_of_load(const Case& c) {
-  return c.op == Op::gemm || c.op == Op::fma ? fmt::format("{}/{}", name(c.op), dtype_label(c))
-                                             : std::string(name(uncached_level(c)));
+  return c.op == Op::gemm || c.op == Op::fma || c.op == Op::mma
+             ? fmt::format("{}/{}", name(c.op), dtype_label(c))
+             : std::string(name(uncached_level(c)));
 }
 
 /// The same op at a size that is checked as a whole: a prime, so that every tail is met.
@@ -52,6 +53,10 @@ Case small_version(Case c) {
   if (c.op == Op::fma) {
     c.m = 2;
     c.n = std::min(c.n, kPrime);
+  }
+  if (c.op == Op::mma) {
+    c.m = std::min<std::int64_t>(c.m, 64);
+    c.n = std::min<std::int64_t>(c.n, 16384);  // of a block, all looked at
   }
   return c;
 }
@@ -431,13 +436,15 @@ Runner::Row Runner::blank_row(const Case& c, const std::string& cache, const Dat
                      .bytes_read = cost.read.value,
                      .bytes_written = cost.written.value}};
   if (cost.bytes().value > 0) row.record.intensity_flops_per_byte = cost.intensity().value;
-  row.record.copies = cold ? cold_copies(set_bytes, device_.facts().cache_bytes) : 1;
+  // What streams nothing has nothing to miss.
+  const bool streams = info(c.op).access != Access::none;
+  row.record.copies = cold && streams ? cold_copies(set_bytes, device_.facts().cache_bytes) : 1;
   // Rotation makes every launch of a cold row miss: its data come from memory. A hot row's come
   // from the cache if they fit there with room to spare; else from both, and neither roof is its
   // own.
   const double cache_bytes = device_.facts().cache_bytes;
   const bool misses =
-      cold && set_bytes * static_cast<double>(*row.record.copies) >= 3 * cache_bytes;
+      cold && (!streams || set_bytes * static_cast<double>(*row.record.copies) >= 3 * cache_bytes);
   const bool fits = !cold && set_bytes <= cache_bytes / 2;
   row.level = crosses_link(c.op) ? Level::link
               : misses           ? Level::memory
@@ -699,10 +706,11 @@ void Runner::add_roof(const Row& row) {
   if (row.what.op == Op::empty && in_graph) launch_s_ = r.time_median_s;
   if (!is_roof_kernel(row.what.op)) return;
   Roof roof{.kind = Kind::measured, .source = fmt::format("{} {}", name(row.what), r.variant)};
-  if (row.what.op == Op::fma) {
-    roof.name = fmt::format("fma_{}", name(row.what.a));
-    roof.pipe = Pipe::vector;
-    roof.dtype = row.what.a;
+  if (row.what.op == Op::fma || row.what.op == Op::mma) {
+    const std::string dtype = dtype_label(row.what);
+    roof.name = fmt::format("{}_{}", name(row.what.op), dtype);
+    roof.pipe = pipe(row.what);
+    roof.dtype = roofline::parse_dtype(dtype);
     roof.per_s = *r.achieved_flops_per_s;
     roof.clock_mhz = r.sm_clock_mhz;
   } else {

@@ -399,6 +399,77 @@ TEST_F(RunnerTest, AMigSliceHasNoSheetAndNoMfu) {
   EXPECT_NE(r.roof_kind, Kind::datasheet);
 }
 
+// ---- a matrix pipe, which adds 1 in four steps as it should, or leaves some out
+// -------------------------------
+
+std::int64_t left_out = 0;  // turns of four steps
+
+std::size_t no_workspace(const kernels::Operands&, const kernels::Policy&, const kernels::Queue&) {
+  return 0;
+}
+
+class MatrixDevice : public FakeDevice {
+ public:
+  using FakeDevice::FakeDevice;
+  std::span<const kernels::Kernel> kernels() const override {
+    static constexpr kernels::Policy kPolicies[] = {{.name = "planted"}};
+    static constexpr kernels::Kernel kMma[] = {
+        {"mma", "tf32", kPolicies, &no_workspace,
+         [](const kernels::Operands& o, const kernels::Policy&, const kernels::Queue&) {
+           std::fill_n(static_cast<float*>(o.out), o.n, static_cast<float>(o.m / 4 - left_out));
+         },
+         [](int capability) { return std::string(capability < 90 ? "too old" : ""); }}};
+    return kMma;
+  }
+};
+
+TEST_F(RunnerTest, MeasuresTheMatrixPipeAndItsHardLimit) {
+  const Case mma = make_case(Op::mma, Dtype::tf32, 8192, 16384, 8);
+  struct Planted {
+    double flops_per_s;
+    std::int64_t left_out;
+    Status status;
+  };
+  // An H100's sheet says 494.5 TFLOP/s, at 1830 MHz; at 1980 it is 535.
+  for (const auto& [flops_per_s, missing, status] : {Planted{480e12, 0, Status::ok},
+                                                     {540e12, 0, Status::ok},
+                                                     {560e12, 0, Status::above_roof},
+                                                     {480e12, 1, Status::failed}}) {
+    MatrixDevice device(h100());
+    device.time_s = [&, rate = flops_per_s](int) { return cost(mma).flops.value / rate; };
+    left_out = missing;
+    Runner runner(device, folder_, {}, interrupted_);
+    const Record r = runner.run({"mma", {mma}, true}, {}).at(0);
+    EXPECT_EQ(r.status, status) << r.note;
+    if (status == Status::failed) {
+      EXPECT_NE(r.note.find("wrong output of mma/tf32/64x16384x8"), std::string::npos) << r.note;
+      continue;
+    }
+    EXPECT_EQ(r.copies, 1);
+    EXPECT_EQ(r.roof_name, "tensor_tf32");
+    EXPECT_EQ(r.bound, Bound::compute);
+    EXPECT_NEAR(*r.mfu, flops_per_s / 494.5e12, 1e-6);
+    const roofline::Roof roof = runner.roofs().back();
+    EXPECT_EQ(roof.name == "mma_tf32", status == Status::ok) << roof.name;
+    if (status != Status::ok) continue;
+    EXPECT_EQ(roof.pipe, roofline::Pipe::matrix);
+    EXPECT_EQ(roof.dtype, Dtype::tf32);
+    EXPECT_NEAR(roof.per_s, flops_per_s, 1);
+  }
+  left_out = 0;
+}
+
+TEST_F(RunnerTest, AGpuThatAKernelRefusesHasARowThatSaysWhy) {
+  roofline::DeviceFacts a100 = h100();
+  a100.compute_major = 8;
+  MatrixDevice device(a100);
+  Runner runner(device, folder_, {}, interrupted_);
+  const Record r =
+      runner.run({"mma", {make_case(Op::mma, Dtype::tf32, 4, 16384, 8)}, true}, {}).at(0);
+  EXPECT_EQ(r.status, Status::unsupported);
+  EXPECT_EQ(r.note, "too old");
+}
+
 // ---- variants: a relu whose policies take, or do, what the test says; and the copy beside it ----
 
 const char* launched_policy = "";
@@ -419,10 +490,6 @@ void launch_planted(const char* op, const kernels::Operands& o, const kernels::P
   const kernels::Kernel& real = real_kernel(op);
   real.launch(o, real.policies.front(), queue);
   if (policy.name == std::string("wrong")) static_cast<float*>(o.out)[o.n - 1] = -1;
-}
-
-std::size_t no_workspace(const kernels::Operands&, const kernels::Policy&, const kernels::Queue&) {
-  return 0;
 }
 
 class PlantedDevice : public FakeDevice {

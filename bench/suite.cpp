@@ -22,6 +22,7 @@ constexpr Dtype kStored[] = {Dtype::fp32, Dtype::fp16, Dtype::bf16, Dtype::fp8_e
                              Dtype::fp8_e5m2};
 constexpr Dtype kMultiplied[] = {Dtype::fp32, Dtype::tf32,     Dtype::fp16,
                                  Dtype::bf16, Dtype::fp8_e4m3, Dtype::fp8_e5m2};
+constexpr auto kMatrixTypes = std::span(kMultiplied).subspan<1>();  // but fp32
 
 /// What sizes depend on.
 struct Machine {
@@ -55,7 +56,18 @@ Case square_gemv(Dtype dtype, double bytes) {
   return make_case(Op::gemv, dtype, n, n, 1);
 }
 
-/// What measures the roofs: every access mix, and the arithmetic of the vector pipe.
+/// The matrix pipe of every processor for some 0.6 ms on a Hopper, which makes little of what its
+/// launch costs; for less where little is to be moved: a GPU may be a slow one.
+Case matrix_peak(Dtype dtype, const Machine& machine) {
+  constexpr std::int64_t kTile = 16384, kTurn = 4, kMostSteps = 8192;  // 64 x 256 sums
+  const auto turns = static_cast<std::int64_t>(machine.moved_bytes / (1 << 19));
+  const std::int64_t steps = std::clamp(turns * kTurn, kTurn, kMostSteps);
+  Case c = make_case(Op::mma, dtype, steps, kTile * machine.processors, 1);
+  c.k = static_cast<std::int64_t>(32 / bytes_per_element(c.a));
+  return c;
+}
+
+/// What measures the roofs: every access mix, and the arithmetic of the pipes.
 void add_roofs(std::vector<Group>& groups, const Machine& machine) {
   std::vector<Case> cases = {make_case(Op::empty, Dtype::fp32, 1, 1, 1)};
   for (const Op op : {Op::read, Op::write, Op::copy, Op::triad}) {
@@ -67,7 +79,10 @@ void add_roofs(std::vector<Group>& groups, const Machine& machine) {
   const auto steps =
       static_cast<std::int64_t>(std::clamp(machine.moved_bytes / 131072, 256., 8192.));
   cases.push_back(make_case(Op::fma, Dtype::fp32, machine.is_cpu ? 1024 : steps, n, 1));
-  if (!machine.is_cpu) cases.push_back(make_case(Op::fma, Dtype::fp16, steps, n, 1));
+  if (!machine.is_cpu) {
+    cases.push_back(make_case(Op::fma, Dtype::fp16, steps, n, 1));
+    for (const Dtype t : kMatrixTypes) cases.push_back(matrix_peak(t, machine));
+  }
   for (const Case& c : cases) {
     groups.push_back(group({c}));
     groups.back().measures_roof = true;
@@ -262,13 +277,15 @@ Case with_shape(Op op, Dtype dtype, std::string_view shape) {
   const auto dims = static_cast<std::size_t>(info(op).dims);
   const bool batched = op == Op::gemm && s.size() == 4;
   if (s.size() != dims && !batched) {
-    constexpr std::string_view kForms[] = {"", "N", "MxN", "MxNxK or BxMxNxK"};
+    const std::string_view forms[] = {"", "N", "MxN",
+                                      op == Op::gemm ? "MxNxK or BxMxNxK" : "MxNxK"};
     throw std::invalid_argument(
         fmt::format("--shape={}: {} takes {}, of whole numbers from 1 up, such as {}", shape,
-                    name(op), kForms[dims],
-                    dims == 1   ? "1048576"
-                    : dims == 2 ? "4096x4096"
-                                : "4096x4096x4096"));
+                    name(op), forms[dims],
+                    dims == 1        ? "1048576"
+                    : dims == 2      ? "4096x4096"
+                    : op == Op::gemm ? "4096x4096x4096"
+                                     : "8192x2162688x16"));
   }
   if (dims == 1) return make_case(op, dtype, 1, s[0], 1);
   if (dims == 2) return make_case(op, dtype, s[0], s[1], 1);
@@ -365,6 +382,8 @@ std::vector<Group> select(std::vector<Group> suite, const Request& request) {
     };
     if (op == Op::gemm) {
       of_op(kMultiplied);
+    } else if (op == Op::mma) {
+      of_op(kMatrixTypes);
     } else {
       of_op(kStored);
     }

@@ -56,6 +56,26 @@ TEST(QuickSuite, MovesEnough) {
   check(kCpu, 1 << 28);
 }
 
+TEST(QuickSuite, MeasuresTheMatrixPipeOfAGpuInEachType) {
+  const auto mma = [](const roofline::DeviceFacts& device, double bytes) {
+    std::vector<std::string> names;
+    for (const Group& g : make_suite("quick", device, bytes)) {
+      if (g.cases[0].op != Op::mma) continue;
+      EXPECT_TRUE(g.measures_roof);
+      names.push_back(g.name);
+    }
+    return names;
+  };
+  // 132 SMs of 64 x 256 sums, k of 32 bytes; 4 steps for each half MiB, 8192 at most.
+  EXPECT_EQ(mma(kGpu, 1 << 30),
+            (std::vector<std::string>{"mma/tf32/8192x2162688x8", "mma/fp16/8192x2162688x16",
+                                      "mma/bf16/8192x2162688x16", "mma/fp8_e4m3/8192x2162688x32",
+                                      "mma/fp8_e5m2/8192x2162688x32"}));
+  EXPECT_EQ(mma(kGpu, 1 << 20).front(), "mma/tf32/8x2162688x8");
+  EXPECT_EQ(mma(kGpu, 1).front(), "mma/tf32/4x2162688x8");
+  EXPECT_TRUE(mma(kCpu, 1 << 28).empty());
+}
+
 TEST(RidgeSuite, SweepsOneLayerFromDecodeToPrefill) {
   // N: whole waves of 128-wide tiles next to 16384; 132 SMs x 128 = 16896.
   std::vector<std::string> bf16;
@@ -200,6 +220,8 @@ TEST(Select, TakesAShapeForEachOpAndDtype) {
             (std::vector<std::string>{"gemm/tf32/8x16x32", "gemm/fp16/8x16x32"}));
   EXPECT_EQ(with("2x8x16x32", Op::gemm),
             (std::vector<std::string>{"gemm/tf32/2x8x16x32", "gemm/fp16/2x8x16x32"}));
+  EXPECT_EQ(with("8x16x32", Op::mma),
+            (std::vector<std::string>{"mma/tf32/8x16x32", "mma/fp16/8x16x32"}));
   EXPECT_EQ(with("1000", Op::relu), std::vector<std::string>{"relu/fp16/1000"});
 }
 
@@ -215,6 +237,7 @@ TEST(Select, RefusesWhatDoesNotFit) {
       {"8x", Op::gemv},        {"x8", Op::gemv},
       {"8x8", Op::gemm},       {"8X8X8", Op::gemm},
       {"8x8x8 ", Op::gemm},    {"8x0x8", Op::gemm},
+      {"1x2x3x4", Op::mma},    {"8x8", Op::mma},
       {"1x2x3x4x5", Op::gemm}, {"99999999999999999999", Op::relu},
   };
   for (const Row& row : rows) {

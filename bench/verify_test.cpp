@@ -145,6 +145,23 @@ TEST(VerifyElementwise, CatchesOneWrongElementAtEitherEnd) {
   }
 }
 
+TEST(VerifyMma, CatchesAStepOrAFewThatWereLeftOut) {
+  // Steps add 2, -1, 1, -1 in turn: 8 of them 2, the last missing 3, the last four missing 1.
+  const Case c = make_case(Op::mma, Dtype::fp8_e4m3, 8, 16384, 32);
+  const auto all_are = [&](double x) {
+    return [&, x](const Operands::Copy& copy) {
+      for (std::int64_t i = 0; i < c.n; ++i) set(copy.out.get(), Dtype::fp32, i, x);
+    };
+  };
+  EXPECT_TRUE(verify_with(c, all_are(2), nullptr).passed());
+  EXPECT_FALSE(verify_with(c, all_are(3), nullptr).passed());
+  EXPECT_FALSE(verify_with(c, all_are(1), nullptr).passed());
+  for (const std::int64_t i : {0, 7777, 16383}) {
+    const auto one = [&](const Operands::Copy& copy) { set(copy.out.get(), Dtype::fp32, i, 1.5); };
+    EXPECT_FALSE(verify_with(c, all_are(2), one).passed()) << i;
+  }
+}
+
 TEST(VerifyElementwise, CatchesAnyElementThatWasNotWritten) {
   const Case c = make_case(Op::relu, Dtype::fp16, 1, 1 << 20, 1);
   const auto work = [&](const Operands::Copy& copy) { relu(c, copy); };

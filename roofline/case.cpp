@@ -13,6 +13,7 @@ constexpr OpInfo kOps[] = {
     {Op::copy,     "copy",     1, Access::copy,  "0",      "2 n s"},
     {Op::triad,    "triad",    1, Access::triad, "2 n",    "3 n s"},
     {Op::fma,      "fma",      2, Access::none,  "2 m n",  "2 n s"},
+    {Op::mma,      "mma",      3, Access::none,  "2 m n k", "4 n"},
     {Op::relu,     "relu",     1, Access::copy,  "n",      "2 n s"},
     {Op::gelu,     "gelu",     1, Access::copy,  "20 n",   "2 n s"},
     {Op::gelu_erf, "gelu_erf", 1, Access::copy,  "20 n",   "2 n s"},
@@ -57,7 +58,7 @@ Case make_case(Op op, Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t 
     c.a = c.b = c.out = Dtype::fp32;
     c.compute = Dtype::tf32;
   }
-  if (op == Op::dot) c.out = Dtype::fp32;
+  if (op == Op::dot || op == Op::mma) c.out = Dtype::fp32;
   if ((op == Op::gemv || op == Op::gemm) && is_fp8(dtype)) c.out = Dtype::bf16;
   if (op == Op::gemm) c.layout = Layout::tn;
   return c;
@@ -91,6 +92,8 @@ Pipe pipe(const Case& c) {
     case Op::h2d:
     case Op::d2h:
       return Pipe::none;
+    case Op::mma:
+      return Pipe::matrix;
     case Op::gemm:
       return c.a == Dtype::fp32 && c.compute == Dtype::fp32 ? Pipe::vector : Pipe::matrix;
     default:
@@ -119,6 +122,8 @@ Cost cost(const Case& c) {
       return {Flops{2 * n}, n * a + n * b, n * out};
     case Op::fma:
       return {Flops{2 * m * n}, n * a, n * out};
+    case Op::mma:
+      return {Flops{2 * m * n * k}, Bytes{}, n * out};
     case Op::relu:
       return {Flops{n}, n * a, n * out};
     case Op::gelu:

@@ -19,6 +19,7 @@ enum class Op {
   copy,
   triad,
   fma,
+  mma,
   relu,
   gelu,
   gelu_erf,
@@ -61,6 +62,7 @@ std::optional<Layout> parse_layout(std::string_view name);
 
 /// Elementwise and stream ops: n elements. Dot: a[n] . b[n]. GEMV: y[m] = A[m,n] x[n], A row-major.
 /// GEMM: Y[m,n] = X[m,k] W[k,n], `batch` times. FMA: n accumulators, m multiply-adds each.
+/// MMA, the same of the matrix pipe: n accumulators, m steps of k multiply-adds each.
 /// H2D, D2H: n elements from host to device memory, and back.
 struct Case {
   Op op = Op::empty;
@@ -72,7 +74,8 @@ struct Case {
 };
 
 /// A case with the project's output types: elementwise as the input; dot fp32; GEMV as the input,
-/// bf16 for FP8; GEMM fp32 for fp32 and tf32, as the input for fp16 and bf16, bf16 for FP8.
+/// bf16 for FP8; MMA fp32; GEMM fp32 for fp32 and tf32, as the input for fp16 and bf16, bf16 for
+/// FP8.
 Case make_case(Op op, Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k);
 
 /// "bf16", "tf32" where that is how it computes, "fp8_e4m3*fp8_e5m2" where the operands differ.
@@ -80,7 +83,8 @@ std::string dtype_label(const Case& c);
 std::string shape_label(const Case& c);  // "1024", "4096x4096", "1x16896x16384", "8x64x64x64"
 std::string name(const Case& c);         // "gemm/bf16/1x16896x16384", "gemm/bf16/64x64x64/nt"
 
-/// The pipe that a case runs on: the matrix units for a GEMM, unless it computes in true fp32.
+/// The pipe that a case runs on: the matrix units for an MMA, and for a GEMM unless it computes in
+/// true fp32.
 Pipe pipe(const Case& c);
 
 /// Whether the op moves data over the link between host and device, PCIe as a rule.

@@ -32,6 +32,10 @@ const Row kRows[] = {
     {make_case(Op::d2h, Dtype::bf16, 1, 10, 1), 0, 0, 20, "d2h/bf16/10"},
     // n accumulators of m multiply-adds, each loaded and stored once.
     {make_case(Op::fma, Dtype::fp16, 100, 10, 1), 2000, 20, 20, "fma/fp16/100x10"},
+    // 16384 accumulators of fp32, 4 steps of 16 multiply-adds each; tf32 is stored as fp32.
+    {make_case(Op::mma, Dtype::bf16, 4, 16384, 16), 2097152, 0, 65536, "mma/bf16/4x16384x16"},
+    {make_case(Op::mma, Dtype::tf32, 4, 10, 8), 640, 0, 40, "mma/tf32/4x10x8"},
+    {make_case(Op::mma, Dtype::fp8_e4m3, 4, 10, 32), 2560, 0, 40, "mma/fp8_e4m3/4x10x32"},
     // Dot: 2 n FLOPs, an fp32 result.
     {make_case(Op::dot, Dtype::bf16, 1, kMi, 1), 2097152, 4194304, 4, "dot/bf16/1048576"},
     // GEMV: 2 m n FLOPs; A and x read, y written, in bf16 where the inputs are FP8.
@@ -100,7 +104,8 @@ TEST(Case, EachNameLeadsBackToItsOp) {
   }
 }
 
-TEST(Case, OnlyATrueFp32GemmRunsOnTheVectorPipe) {
+TEST(Case, OfTheProductsOnlyATrueFp32GemmRunsOnTheVectorPipe) {
+  EXPECT_EQ(pipe(make_case(Op::mma, Dtype::bf16, 1, 1, 1)), Pipe::matrix);
   EXPECT_EQ(pipe(make_case(Op::gemm, Dtype::fp32, 1, 1, 1)), Pipe::vector);
   EXPECT_EQ(pipe(make_case(Op::gemm, Dtype::tf32, 1, 1, 1)), Pipe::matrix);
   EXPECT_EQ(pipe(make_case(Op::gemm, Dtype::bf16, 1, 1, 1)), Pipe::matrix);

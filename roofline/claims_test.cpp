@@ -316,6 +316,7 @@ TEST(Claims, TheMeasuredRidgeCarriesBothIntervals) {
   // 2 4096^3 FLOPs in 0.2 ms are 6.8719e14 a second; 2^30 bytes in 0.35 ms 3.0678e12.
   add_row(run, make_case(Op::gemm, Dtype::bf16, 4096, 4096, 4096), 0.2e-3, 0.01);
   add_row(run, make_case(Op::read, Dtype::fp32, 1, 1 << 28, 1), 0.35e-3, 0.01);
+  add_row(run, make_case(Op::mma, Dtype::bf16, 8192, 16384, 16), 1e-9);  // no GEMM, however fast
   const Finding f = pick(judge(run, {}), "ridge-measured", Basis::measured, Dtype::bf16);
   EXPECT_EQ(f.verdict, Verdict::not_applicable);
   EXPECT_NEAR(f.measured.value_or(0), 224, 1e-9);

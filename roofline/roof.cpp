@@ -22,7 +22,8 @@ std::optional<Enum> parse(const std::array<std::string_view, N>& names, std::str
 
 /// The types that a compute roof of `c` is listed under: GEMMs by what they multiply.
 Dtype roof_dtype(const Case& c) {
-  if (c.op != Op::gemm) return c.op == Op::fma ? c.a : Dtype::fp32;
+  if (c.op == Op::fma) return c.a;
+  if (c.op != Op::gemm && c.op != Op::mma) return Dtype::fp32;
   return c.compute == Dtype::tf32 ? Dtype::tf32 : c.a;
 }
 
@@ -90,7 +91,8 @@ Placing place(const Case& c, Level level, std::span<const Roof> roofs) {
 
 const Roof* mfu_peak(const Case& c, std::span<const Roof> roofs) {
   if (pipe(c) == Pipe::none || c.op == Op::gelu || c.op == Op::gelu_erf) return nullptr;
-  const Case gemm = c.op == Op::gemm ? c : make_case(Op::gemm, c.a, 1, 1, 1);
+  const bool multiplies = c.op == Op::gemm || c.op == Op::mma;
+  const Case gemm = multiplies ? c : make_case(Op::gemm, c.a, 1, 1, 1);
   return best(roofs, [&](const Roof& r) {
     return r.kind == Kind::datasheet && r.pipe == pipe(gemm) && r.dtype == roof_dtype(gemm);
   });

@@ -40,6 +40,7 @@ std::vector<Roof> h100() {
       compute("cuda_core_fp32", Kind::datasheet, Pipe::vector, Dtype::fp32, 67e12),
       compute("tensor_bf16", Kind::datasheet, Pipe::matrix, Dtype::bf16, 989.5e12),
       compute("tensor_bf16", Kind::derived, Pipe::matrix, Dtype::bf16, 1070.5e12),
+      compute("mma_bf16", Kind::measured, Pipe::matrix, Dtype::bf16, 950e12),
       compute("tensor_tf32", Kind::derived, Pipe::matrix, Dtype::tf32, 535e12),
   };
 }
@@ -67,6 +68,11 @@ const Row kRows[] = {
     // No TF32 entry in the sheet: the derived one, never bf16's.
     {"tf32", make_case(Op::gemm, Dtype::tf32, 4096, 4096, 4096), Level::memory, "tensor_tf32",
      Kind::derived, Bound::compute, 2 * 4096.0 * 4096 * 4096 / 535e12},
+    // 4 n bytes are nothing beside 2 m n k FLOPs; tf32 is a type of its own here, too.
+    {"mma", make_case(Op::mma, Dtype::bf16, 8192, 16384, 16), Level::memory, "tensor_bf16",
+     Kind::datasheet, Bound::compute, 2 * 8192.0 * 16384 * 16 / 989.5e12},
+    {"mma_tf32", make_case(Op::mma, Dtype::tf32, 8192, 16384, 8), Level::memory, "tensor_tf32",
+     Kind::derived, Bound::compute, 2 * 8192.0 * 16384 * 8 / 535e12},
     // An fp32 GEMM stands under the CUDA cores.
     {"sgemm", make_case(Op::gemm, Dtype::fp32, 4096, 4096, 4096), Level::memory, "cuda_core_fp32",
      Kind::datasheet, Bound::compute, 2 * 4096.0 * 4096 * 4096 / 67e12},
@@ -104,11 +110,22 @@ TEST(Place, MeasuredRoofHasTheSameAccessMix) {
   EXPECT_EQ(measured(Op::triad), nullptr);
 }
 
+TEST(Place, TheMatrixPipeIsTheMeasuredRoofOfAGemm) {
+  const std::vector<Roof> roofs = h100();
+  const Case gemm = make_case(Op::gemm, Dtype::bf16, 4096, 4096, 4096);
+  const Placing p = place(gemm, Level::memory, roofs);
+  ASSERT_NE(p.measured_compute, nullptr);
+  EXPECT_EQ(p.measured_compute->name, "mma_bf16");
+  EXPECT_DOUBLE_EQ(p.measured_roof_time->value, 2 * 4096.0 * 4096 * 4096 / 950e12);
+}
+
 TEST(MfuPeak, IsTheSheetOfTheFastestGemmPipeOrUnknown) {
   const std::vector<Roof> roofs = h100();
   const auto peak = [&](Op op, Dtype t) { return mfu_peak(make_case(op, t, 64, 64, 64), roofs); };
   EXPECT_EQ(peak(Op::gemm, Dtype::bf16)->per_s, 989.5e12);
   EXPECT_EQ(peak(Op::dot, Dtype::bf16)->per_s, 989.5e12);
+  EXPECT_EQ(peak(Op::mma, Dtype::bf16)->per_s, 989.5e12);
+  EXPECT_EQ(peak(Op::mma, Dtype::tf32), nullptr) << "not that of fp32, as which it is stored";
   EXPECT_EQ(peak(Op::relu, Dtype::fp32)->per_s, 67e12);
   EXPECT_EQ(peak(Op::gemm, Dtype::tf32), nullptr) << "only derived: no MFU";
   EXPECT_EQ(peak(Op::gemm, Dtype::fp8_e4m3), nullptr) << "never another dtype's";
