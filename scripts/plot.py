@@ -60,7 +60,7 @@ MARGIN_LETTERS = 32  # of TEXT_PT, right of the axes
 PALE_POINT = {"markersize": 5, "zorder": 3.5, "alpha": 0.4}
 SERIES_POINTS = 3  # the fewest that make a ramp or a sweep
 # They measure the roofs, and are drawn as roofs.
-ROOF_OPS = ("empty", "read", "write", "copy", "triad", "fma")
+ROOF_OPS = ("empty", "read", "write", "copy", "triad", "fma", "mma")
 
 # ---- what the points are called ------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ def drawable(m: Measurement) -> bool:
 
 def has_bandwidth(m: Measurement) -> bool:
     """Whether a ramp of sizes may hold it, as one of transfers, which have no FLOPs."""
-    moves = m.op not in ("empty", "fma", "gemm")
+    moves = m.op not in ("empty", "fma", "mma", "gemm")
     return m.measured and moves and positive(m.moved_bytes) and positive(m.bytes_per_s)
 
 

@@ -285,6 +285,19 @@ class PlotTest(unittest.TestCase):
         }
         self.assertEqual(flat, {989.5e12: False, 0.75 * 989.5e12: True})
 
+    def test_of_measured_roofs_of_one_pipe_and_type_the_fastest_is_drawn(self) -> None:
+        roofs = [compute_roof("measured", "matrix", "bf16", p) for p in (900e12, 700e12)]
+        self.write_run(
+            [point("gemm", "bf16", 1e3, 6e14)], [memory_roof("measured", "read", 1e12), *roofs]
+        )
+        said = " ".join(self.said())
+        self.assertIn("900 TFLOP/s measured", said)
+        self.assertNotIn("700 TFLOP/s measured", said)
+
+    def test_mma_rows_are_drawn_as_roofs(self) -> None:
+        self.write_run([point("gemm", "bf16", 1e3, 6e14), point("mma", "bf16", 6e4, 9e14)])
+        self.assertNotIn("mma", " ".join(self.said()))
+
     def test_axes_and_roofs_reach_the_farthest_points(self) -> None:
         self.write_run([point("relu", "fp32", 1e-3, 1e9), point("gemm", "bf16", 1e6, 6e14)])
         axes = self.draw().axes[0]

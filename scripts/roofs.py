@@ -25,9 +25,18 @@ def theoretical(roofs: Sequence[Roof]) -> list[Roof]:
     return listed + [r for r in derived if (r.level, r.pipe, r.dtype) not in known]
 
 
+def measured(roofs: Sequence[Roof]) -> list[Roof]:
+    """The fastest of each: the file also has the best GEMM beside the matrix pipe's own roof, and
+    roofs that a later row raised."""
+    fastest: dict[tuple[str, str, str, str], Roof] = {}
+    for r in sorted((r for r in roofs if r.measured), key=lambda r: r.per_s):
+        fastest[r.level, r.access, r.pipe, r.dtype] = r
+    return [r for r in roofs if r in fastest.values()]
+
+
 def kinds(roofs: Sequence[Roof]) -> list[list[Roof]]:
     """Theoretical, measured: the lines of one stroke, which meet in ridges."""
-    return [k for k in (theoretical(roofs), [r for r in roofs if r.measured]) if k]
+    return [k for k in (theoretical(roofs), measured(roofs)) if k]
 
 
 def bandwidth(roofs: Sequence[Roof]) -> float | None:

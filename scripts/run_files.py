@@ -88,7 +88,7 @@ class Measurement:
     @property
     def shape(self) -> str:
         """2^28 elements are 256Mi, a cube is 4096³, a GEMM MxNxK, its batch in front."""
-        if self.op in ("gemm", "fma"):
+        if self.op in ("gemm", "fma", "mma"):
             cube = self.m == self.n == self.k
             shape = f"{self.m}³" if cube else f"{self.m}×{self.n}×{self.k}"
             shape = shape if self.batch == 1 else f"{self.batch}×{shape}"
