@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -50,17 +51,17 @@ std::string library_of(const char* function) {
   return dladdr(dlsym(RTLD_DEFAULT, function), &info) != 0 ? info.dli_fname : "unknown";
 }
 
-/// Seconds that each thread of this process was ready to run and had no processor, by thread.
-/// Empty where the kernel does not count them (CONFIG_SCHED_INFO).
-std::map<std::string, double> waited_s() {
-  std::map<std::string, double> waited;
+/// Seconds that the threads of this process were ready to run and had no processor, all together.
+/// Nothing where the kernel does not count them (CONFIG_SCHED_INFO).
+std::optional<double> waited_s() {
+  std::optional<double> sum;
   std::error_code no_proc;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", no_proc)) {
     std::ifstream in(task.path() / "schedstat");
     double ran_ns = 0, waited_ns = 0;
-    if (in >> ran_ns >> waited_ns) waited[task.path().filename()] = waited_ns * 1e-9;
+    if (in >> ran_ns >> waited_ns) sum = sum.value_or(0) + waited_ns * 1e-9;
   }
-  return waited;
+  return sum;
 }
 
 double last_level_cache_bytes() {
@@ -179,19 +180,18 @@ class CpuDevice : public Device {
                 launch(next);
                 next = (next + 1) % copies;
               }
-              return now_s() - start;
+              const double run_s = now_s() - start;
+              const auto before = std::exchange(waited_s_, waited_s());
+              ++runs_;
+              if (before && waited_s_ && *waited_s_ - *before > kHeldUp * run_s) ++held_up_;
+              return run_s;
             }};
   }
 
   Telemetry telemetry() override {
-    const std::map<std::string, double> before = std::exchange(waited_s_, waited_s());
-    const double since_s = std::exchange(read_s_, now_s());
     Telemetry t;
-    for (const auto& [thread, waited] : waited_s_) {
-      const auto at = before.find(thread);
-      const double more = waited - (at == before.end() ? 0 : at->second);
-      t.starved = std::max(t.starved.value_or(0), more / (read_s_ - since_s));
-    }
+    if (waited_s_ && runs_ > 0) t.held_up = static_cast<double>(held_up_) / runs_;
+    runs_ = held_up_ = 0;
     return t;
   }
 
@@ -217,8 +217,9 @@ class CpuDevice : public Device {
  private:
   roofline::DeviceFacts facts_;
   std::shared_ptr<Arena> arena_;
-  std::map<std::string, double> waited_s_;  // at the last telemetry(), and when that was
-  double read_s_ = 0;
+  static constexpr double kHeldUp = 0.02;  // of a run's time: as much as --max-noise allows
+  std::optional<double> waited_s_;         // after the last run
+  int runs_ = 0, held_up_ = 0;             // since the last telemetry()
 };
 
 }  // namespace

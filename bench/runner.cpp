@@ -582,20 +582,20 @@ std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
       share >= 0.9 ? "arithmetic and conversion limit it" : "it waits for memory as well");
 }
 
-/// Whether other work took time from the row, or from what it is held against, in words: then its
-/// numbers are those of the scheduler, which may repeat them to 0.2 %.
-std::string Runner::starvation(const Row& row, const Row* companion, const Roof* roof) const {
+/// Whether other work held up the row, or what it is held against, in words: its numbers may then
+/// be those of the scheduler, which repeats them to 0.2 %.
+std::string Runner::disturbance(const Row& row, const Row* companion, const Roof* roof) const {
   const auto said = [&](const Series& series, std::string_view whose) -> std::string {
-    const double share = starved(series);
-    if (!(share > settings_.protocol.max_starved)) return "";
-    return fmt::format("other work took {:.0f} % of {} threads' time", 100 * share, whose);
+    const double share = held_up(series);
+    if (!(share > settings_.protocol.max_held_up)) return "";
+    return fmt::format("other work held up {:.0f} % of {} samples", 100 * share, whose);
   };
   if (std::string own = said(*row.series, "its"); !own.empty()) return own;
   if (companion != nullptr) {
     if (std::string its = said(*companion->series, "its roof kernel's"); !its.empty()) return its;
   }
-  if (roof == nullptr || !starved_roofs_.contains(roof->name)) return "";
-  return fmt::format("other work took time from {} when it was measured", roof->name);
+  if (roof == nullptr || !disturbed_roofs_.contains(roof->name)) return "";
+  return fmt::format("other work held up {} when it was measured", roof->name);
 }
 
 void Runner::judge(Row& row, const Row* companion, const Row* loop) {
@@ -617,7 +617,7 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
     return row.end(Status::failed, note);
   }
   const roofline::Placing placing = place(row.what, row.level, roofs_);
-  const std::string disturbed = starvation(row, companion, placing.roof);
+  const std::string disturbed = disturbance(row, companion, placing.roof);
   if (!(noise(*row.series) <= settings_.protocol.max_noise) || !disturbed.empty()) {
     r.status = Status::noisy;
   }
@@ -731,10 +731,10 @@ void Runner::add_roof(const Row& row) {
   } else {
     return;
   }
-  if (starved(*row.series) > settings_.protocol.max_starved) {
-    starved_roofs_.insert(roof.name);
+  if (held_up(*row.series) > settings_.protocol.max_held_up) {
+    disturbed_roofs_.insert(roof.name);
   } else {
-    starved_roofs_.erase(roof.name);
+    disturbed_roofs_.erase(roof.name);
   }
   folder_.write(roof);
 }

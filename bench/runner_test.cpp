@@ -497,7 +497,7 @@ class PlantedDevice : public FakeDevice {
   using FakeDevice::FakeDevice;
   std::map<std::string, double> policy_s = {
       {"first", 1e-3}, {"slow", 3e-3}, {"best", 8e-4}, {"throws", 1e-6}, {"wrong", 1e-6}};
-  std::map<std::string, double> policy_starved;
+  std::map<std::string, double> policy_held_up;
   double fresh_best_s = 8e-4;  // of "best", from its second capture on
   double small_s = 0;          // of 32768 elements, if that is another
   std::vector<kernels::Policy> copy_policies = {{.name = "copy"}};
@@ -524,7 +524,7 @@ class PlantedDevice : public FakeDevice {
     const bool small = small_s > 0 && launched_n == 32768;
     return {launches, [this, plain, policy, fresh, small] {
               time_s = [&](int) {
-                says.starved = policy_starved[policy];
+                says.held_up = policy_held_up[policy];
                 return small ? small_s : fresh ? fresh_best_s : policy_s[policy];
               };
               return plain.run_s();
@@ -654,49 +654,49 @@ TEST_F(Variants, TheRoofOfACacheIsTheFastestVariant) {
   EXPECT_NEAR(runner.roofs().back().per_s, 8.0 * kN / 1e-3, 1);
 }
 
-TEST_F(Variants, ARowIsNoisyWhereOtherWorkTookTimeFromItOrItsRoof) {
+TEST_F(Variants, ARowIsNoisyWhereOtherWorkHeldUpItOrItsRoof) {
   const struct {
-    double row, beside;  // what other work took of the row, and of the roof kernel beside it
+    double row, beside;  // held up: the row's samples, and those of the roof kernel beside it
     Status status;
     std::string_view note;
   } rows[] = {
       {0, 0, Status::ok, ""},
-      {0.04, 0.04, Status::ok, ""},
-      {0.48, 0, Status::noisy, "other work took 48 % of its threads' time"},
-      {0.48, 0.48, Status::noisy, "other work took 48 % of its threads' time"},
-      {0, 0.3, Status::noisy, "other work took 30 % of its roof kernel's threads' time"},
+      {0.2, 0.2, Status::ok, ""},
+      {0.48, 0, Status::noisy, "other work held up 48 % of its samples"},
+      {0.48, 0.48, Status::noisy, "other work held up 48 % of its samples"},
+      {0, 0.3, Status::noisy, "other work held up 30 % of its roof kernel's samples"},
   };
   for (const auto& [row, beside, status, note] : rows) {
     PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
     Settings settings;
     settings.protocol.cap_s = 0.3;
     Runner runner(device, folder_, settings, interrupted_);
-    device.policy_starved = {{"first", row}, {"copy", beside}};
+    device.policy_held_up = {{"first", row}, {"copy", beside}};
     const Record r = runner.run({"relu", {kRelu}}).at(0);
     EXPECT_EQ(r.status, status) << note;
     EXPECT_EQ(r.note, note);
   }
 }
 
-TEST_F(RunnerTest, ARowUnderARoofThatWasStarvedIsNoisy) {
+TEST_F(RunnerTest, ARowUnderARoofThatWasHeldUpIsNoisy) {
   FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
   Runner runner(device, folder_, {}, interrupted_);
   runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 1 << 20, 4096, 1)}, true});
-  device.says.starved = 0.5;
+  device.says.held_up = 0.5;
   runner.run({"copy", {kCopy}, true});
-  device.says.starved = 0;
+  device.says.held_up = 0;
   const Record under_it = runner.run({"relu", {kRelu}}).at(0);
   EXPECT_EQ(under_it.status, Status::noisy);
-  EXPECT_EQ(under_it.note, "other work took time from copy when it was measured");
+  EXPECT_EQ(under_it.note, "other work held up copy when it was measured");
   device.time_s = [](int) { return 0.9e-3; };
   runner.run({"copy", {kCopy}, true});
   EXPECT_EQ(runner.run({"relu", {kRelu}}).at(0).status, Status::ok) << "a faster one left alone";
 }
 
-TEST_F(Variants, ARowBesideAStarvedRoofKernelIsNotPastIt) {
+TEST_F(Variants, ARowBesideARoofKernelThatIsHeldUpIsNotPastIt) {
   PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
   device.policy_s["copy"] = 3e-3;
-  device.policy_starved["copy"] = 0.66;
+  device.policy_held_up["copy"] = 0.66;
   Runner runner(device, folder_, {}, interrupted_);
   EXPECT_EQ(runner.run({"relu", {kRelu}}).at(0).status, Status::noisy);
 }

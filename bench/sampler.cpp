@@ -43,10 +43,10 @@ double noise(const Series& series) {
   return relative >= 0 ? relative : std::numeric_limits<double>::infinity();
 }
 
-double starved(const Series& series) {
+double held_up(const Series& series) {
   std::vector<double> shares;
-  for (const Telemetry& block : series.blocks) shares.push_back(block.starved.value_or(0));
-  return shares.empty() ? 0 : roofline::quantile(shares, 0.75);
+  for (const Telemetry& block : series.blocks) shares.push_back(block.held_up.value_or(0));
+  return shares.empty() ? 0 : roofline::mean(shares);
 }
 
 std::optional<double> slowdown(const Series& series) {
@@ -85,7 +85,7 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   const double most = 4 * protocol.block_s / protocol.sample_s;
   (void)device.telemetry();  // what it sums up begins here
   // Who is content with any noise does not wait for a machine to be left alone either.
-  const double most_starved = std::max(protocol.max_starved, protocol.max_noise);
+  const double most_held_up = std::max(protocol.max_held_up, protocol.max_noise);
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
@@ -98,7 +98,7 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
-      return noise(s) <= protocol.max_noise && starved(s) <= most_starved;
+      return noise(s) <= protocol.max_noise && held_up(s) <= most_held_up;
     });
     if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
   }

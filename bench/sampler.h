@@ -19,7 +19,7 @@ struct Protocol {
   double sample_s = 200e-6;   // event resolution is 0.5 us: 0.25 % of a sample
   double block_s = 5e-3;      // samples of a row in one round take about so long, at least one
   double max_noise = 0.005;   // half-width of the interval over round medians, relative
-  double max_starved = 0.05;  // of a block's time; a quiet machine's daemons take 1 %
+  double max_held_up = 0.25;  // of a row's samples by other work; medians bear as many
   double settle_s = 0.5;      // at most, before the first round
   double cap_s = 5;           // of a group's sampling, settling included
 };
@@ -44,9 +44,9 @@ struct Series {
 /// there are rounds enough, or where a time is not a positive finite number.
 double noise(const Series& series);
 
-/// What a quarter of its blocks or more were starved of, as a share of their time: above that the
-/// median over rounds is no longer that of a row left alone. 0 where it is not known.
-double starved(const Series& series);
+/// The share of its samples that other work held up, taking processors from it; 0 where it is not
+/// known. Above max_held_up the medians may be those of the scheduler's slices.
+double held_up(const Series& series);
 
 /// By what share the last third of the rounds is slower than the first, comparing medians, where
 /// every round of the last is slower than every one of the first; else nothing.
@@ -62,7 +62,7 @@ void settle(std::span<Series> group, const Protocol& protocol, const Device& dev
 /// Rounds over the group: in each, every series gets a block of samples, so that what drifts,
 /// drifts for all. In shuffled order: on a core that another process shares, the scheduler's slices
 /// fall into step with a fixed one, and always the same row waits (1.6 times its roof kernel, on a
-/// busy 2-core machine). Ends when all are quieter than max_noise and not starved, at the caps, or
+/// busy 2-core machine). Ends when all are quieter than max_noise and not held up, at the caps, or
 /// when interrupted.
 void sample(std::span<Series> group, const Protocol& protocol, Device& device,
             const std::atomic<bool>& interrupted);

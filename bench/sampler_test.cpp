@@ -56,18 +56,17 @@ TEST(Sampler, ASlowRowEndsAtTheCapWithTheRoundsItHas) {
   EXPECT_TRUE(std::isinf(noise(group[0]))) << "no interval from one round";
 }
 
-TEST(Sampler, GoesOnUntilThreeQuartersOfTheBlocksAreLeftAlone) {
+TEST(Sampler, GoesOnUntilThreeQuartersOfTheSamplesWereLeftAlone) {
   FakeDevice device;
   device.time_s = [&](int i) {
-    device.says.starved = i < 6 ? 0.5 : 0.01;
+    device.says.held_up = i < 6 ? 1 : 0;
     return 1e-3;
   };
   Series group[] = {series_of(device)};
   sample(group, {.block_s = 0}, device, kGoOn);
-  // Of 25 in order, number 0.75 x 24 + 1 = 19 is the last of those left alone.
-  EXPECT_EQ(group[0].blocks.size(), 25U);
+  EXPECT_EQ(group[0].blocks.size(), 24U) << "6 of 24 are a quarter";
   device.time_s = [&](int) {
-    device.says.starved = 0.5;
+    device.says.held_up = 0.5;
     return 1e-3;
   };
   Series busy[] = {series_of(device)};
@@ -171,22 +170,21 @@ TEST(LaunchesFor, MakesASampleLongEnough) {
   EXPECT_EQ(launches_for(200e-6, std::nan("")), 1);
 }
 
-TEST(Starved, IsWhatAQuarterOfTheBlocksLost) {
+TEST(HeldUp, IsTheShareOverAllBlocks) {
   const struct {
     std::vector<std::optional<double>> blocks;
     double share;
   } rows[] = {
       {{}, 0},
-      {{std::nullopt, std::nullopt}, 0},                // a GPU's, whose host may wait
-      {{0.0, 0.5, 0.0, 0.0, 0.0, 0.0}, 0},              // a daemon, once
-      {{0.5, 0.4, 0.3, 0.2, 0.1}, 0.4},                 // the 4th of 5
-      {{0.0, 0.4, 0.0, 0.0, 0.4}, 0.4},                 //
-      {{0.4, 0.0, 0.4, 0.0, 0.4, 0.0, 0.4, 0.0}, 0.4},  // a slice in every other block
+      {{std::nullopt, std::nullopt}, 0},      // a GPU's, whose host may wait
+      {{0.0, 1.0, 0.0, 0.0}, 0.25},           // a slice, once, in blocks of one sample
+      {{0.04, 0.04, 0.04, 0.04}, 0.04},       // one of 25 samples in each
+      {{0.5, 0.5, 0.0, std::nullopt}, 0.25},  //
   };
   for (const auto& [blocks, share] : rows) {
     Series series;
-    for (const auto& b : blocks) series.blocks.push_back({.throttle_reasons = "", .starved = b});
-    EXPECT_DOUBLE_EQ(starved(series), share) << blocks.size();
+    for (const auto& b : blocks) series.blocks.push_back({.throttle_reasons = "", .held_up = b});
+    EXPECT_DOUBLE_EQ(held_up(series), share) << blocks.size();
   }
 }
 
