@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
       }
     };
     std::int64_t i = begin + threadIdx.x;
-    for (; i + (kAlong - 1) * step < end; i += kAlong * step) add.template operator()<kAlong>(i);
+    for (; i + std::int64_t{kAlong - 1} * step < end; i += std::int64_t{kAlong} * step)
+      add.template operator()<kAlong>(i);
     for (; i < end; i += step) add.template operator()<1>(i);
     if (tail < n) {
       for (int r = 0; r < kRows; ++r) {
