@@ -27,6 +27,7 @@ struct Executor {
   /// down, the last not at all; none on a real GPU, which errs as it does.
   std::vector<void (*)()> errors;
   decltype(&launch_clock_stamp) stamp = nullptr;  // where there are SMs
+  int (*compute_capability)() = nullptr;          // of a real GPU; 90: 9.0
 };
 
 std::vector<Executor> executors();

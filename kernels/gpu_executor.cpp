@@ -16,11 +16,26 @@ void copy(void* to, const void* from, std::size_t bytes) {
   CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
 }
 
+int compute_capability() {
+  int major = 0, minor = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0));
+  return 10 * major + minor;
+}
+
 }  // namespace
 
 std::vector<Executor> executors() {
-  return {
-      {"gpu", cuda_kernels(), cuda_fill, {nullptr, 1}, allocate, copy, {}, {}, launch_clock_stamp}};
+  return {{"gpu",
+           cuda_kernels(),
+           cuda_fill,
+           {nullptr, 1},
+           allocate,
+           copy,
+           {},
+           {},
+           launch_clock_stamp,
+           compute_capability}};
 }
 
 std::string unusable() {

@@ -254,6 +254,9 @@ class KernelTest : public testing::TestWithParam<Subject> {
  protected:
   void SetUp() override {
     if (const std::string reason = unusable(); !reason.empty()) GTEST_SKIP() << reason;
+    if (kernel_.refuses == nullptr || on_.compute_capability == nullptr) return;
+    const std::string reason = kernel_.refuses(on_.compute_capability());
+    if (!reason.empty()) GTEST_SKIP() << reason;
   }
   const Executor& on_ = GetParam().on;
   const Kernel& kernel_ = GetParam().kernel;
