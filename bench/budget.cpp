@@ -6,7 +6,7 @@
 
 namespace bench {
 
-double Budget::end_s(const Group& group, std::span<const Group> later, double now_s) {
+double Budget::due_s(const Group& group, std::span<const Group> later, double now_s) {
   if (!hard_) return now_s + (end_s() - now_s) / static_cast<double>(later.size() + 1);
   const auto of_other_kind = [&](const Group& g) { return g.measures_roof != group.measures_roof; };
   const auto next = std::find_if(later.begin(), later.end(), of_other_kind);
@@ -20,10 +20,10 @@ double Budget::end_s(const Group& group, std::span<const Group> later, double no
   return phase_->began_s + all_s * (groups - static_cast<double>(same)) / groups;
 }
 
-std::optional<std::string> Budget::refuses(double now_s, double needed_s, double end_s) const {
-  const double left_s = end_s - now_s;
+std::optional<std::string> Budget::refuses(double now_s, double needed_s, double due_s) const {
+  const double left_s = due_s - now_s;
   if (!hard_ || (left_s > 0 && needed_s <= left_s)) return std::nullopt;
-  if (end_s <= this->end_s() && now_s >= this->end_s()) {
+  if (due_s <= end_s() && now_s >= end_s()) {
     return fmt::format("the time budget of {} s was used up", total_s_);
   }
   return fmt::format("{:.1f} s of the time budget of {} s are left for it, it takes about {:.1f} s",

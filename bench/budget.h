@@ -21,9 +21,10 @@ class Budget {
   bool hard() const { return hard_; }
   double end_s() const { return started_s_ + total_s_; }
   /// When the group is to be done, if it begins now and the others follow.
-  double end_s(const Group& group, std::span<const Group> later, double now_s);
-  /// Why what takes `needed_s` from now on, about, is not begun: it would not be done by `end_s`.
-  std::optional<std::string> refuses(double now_s, double needed_s, double end_s) const;
+  double due_s(const Group& group, std::span<const Group> later, double now_s);
+  /// Why what takes `needed_s` from now on, about, is not begun: it would not be done when it is
+  /// due.
+  std::optional<std::string> refuses(double now_s, double needed_s, double due_s) const;
 
  private:
   double total_s_;

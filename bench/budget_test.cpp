@@ -17,7 +17,7 @@ std::string begun(double total_s, bool hard, std::size_t roofs, std::size_t rows
   std::string which;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto later = std::span(groups).subspan(i + 1);
-    if (budget.refuses(now_s, each_s, budget.end_s(groups[i], later, now_s))) {
+    if (budget.refuses(now_s, each_s, budget.due_s(groups[i], later, now_s))) {
       which += '.';
     } else {
       which += groups[i].measures_roof ? 'R' : 'r';

@@ -192,6 +192,7 @@ class CpuDevice : public Device {
     Telemetry t;
     if (waited_s_ && runs_ > 0) t.held_up = static_cast<double>(held_up_) / runs_;
     runs_ = held_up_ = 0;
+    waited_s_ = waited_s();  // what is waited for from here to the next run is that run's
     return t;
   }
 

@@ -38,8 +38,8 @@ struct Telemetry {
   /// The SM clock again, of one moment, where sm_clock_mhz is the mean over the runs: a check.
   std::optional<double> momentary_sm_clock_mhz;
   std::string throttle_reasons;  // "sw_power_cap|hw_thermal"; empty for none or unknown
-  /// Share of the runs since the last reading that threads spent waiting for a processor, 2 % of
-  /// their time or more. Of a cpu.
+  /// Share of the runs since the last reading that threads spent waiting for a processor for more
+  /// than 2 % of their time. Of a cpu.
   std::optional<double> held_up;
 };
 

@@ -59,7 +59,7 @@ TEST(Ours, TakesFirstWhatWasTunedForTheComputeCapability) {
     const char *first, *note;
   };
   for (const Row& row :
-       {Row{9, 0, "t128v1", ""},
+       {Row{9, 0, "t128v1", "tuned on an NVIDIA H200"},
         {0, 0, "t256v4", ""},
         {8, 6, "t256v4", "untuned for compute capability 8.6: see --candidates and --tuning"}}) {
     FakeGpu device({.backend = "fake",

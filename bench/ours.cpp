@@ -40,18 +40,36 @@ std::optional<std::string> refuses(const Case& c, const Device& device) {
   return reason.empty() ? std::nullopt : std::optional(reason);
 }
 
-const kernels::TunedDevice* tuned(const Device& device) {
-  return kernels::tuned_for(device.facts().compute_major, device.facts().compute_minor);
+/// The policy that was found fastest for this compute capability, and on what; empty for none.
+struct Default {
+  std::string_view policy, device;
+};
+Default tuned(const Case& c, const Device& device) {
+  const auto* const known =
+      kernels::tuned_for(device.facts().compute_major, device.facts().compute_minor);
+  if (known == nullptr) return {};
+  return {kernels::tuned_policy(*known, name(c.op), dtype_label(c)), known->device};
+}
+
+/// Who chose the policy; empty on a cpu, where there is no choice, and for another than the
+/// default.
+std::string tuning_note(const Case& c, const kernels::Kernel& kernel, std::string_view policy,
+                        const Device& device) {
+  const auto& facts = device.facts();
+  if (facts.compute_major == 0 || kernel.policies.size() < 2) return "";
+  const Default best = tuned(c, device);
+  if (best.policy.empty()) {
+    return fmt::format("untuned for compute capability {}.{}: see --candidates and --tuning",
+                       facts.compute_major, facts.compute_minor);
+  }
+  return best.policy == policy ? fmt::format("tuned on an {}", best.device) : "";
 }
 
 std::vector<Alternatives> variants(const Case& c, Device& device) {
   Alternatives names;
   for (const kernels::Policy& p : find(c, device)->policies) names.emplace_back(p.name);
-  if (const auto* const known = tuned(device)) {
-    const auto best =
-        std::ranges::find(names, kernels::tuned_policy(*known, name(c.op), name(c.a)));
-    if (best != names.end()) std::rotate(names.begin(), best, best + 1);
-  }
+  const auto best = std::ranges::find(names, tuned(c, device).policy);
+  if (best != names.end()) std::rotate(names.begin(), best, best + 1);
   // What a graph saves, and what two events measure with nothing between them.
   const bool has_graphs = device.facts().backend != "cpu";
   if (c.op == Op::empty && has_graphs) return {names, {kFromHost}, {kInterval}};
@@ -87,10 +105,7 @@ Work prepare(const Case& c, const std::string& variant, const Operands& operands
     kernel.launch(copies[static_cast<std::size_t>(copy)], policy, queue);
   };
   work.with_host = with_host;
-  if (device.facts().compute_major > 0 && kernel.policies.size() > 1 && tuned(device) == nullptr) {
-    work.note = fmt::format("untuned for compute capability {}.{}: see --candidates and --tuning",
-                            device.facts().compute_major, device.facts().compute_minor);
-  }
+  work.note = tuning_note(c, kernel, variant, device);
   work.workspace = workspace;
   work.workspace_bytes = static_cast<std::int64_t>(bytes);
   return work;

@@ -210,7 +210,7 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
 
 std::vector<Record> Runner::run(const Group& group, std::span<const Group> later) {
   const ProfilerRange range(group.name);
-  const double began_s = device_.now_s(), end_s = budget_.end_s(group, later, began_s);
+  const double began_s = device_.now_s(), end_s = budget_.due_s(group, later, began_s);
   const auto left_s = [&] {
     return std::clamp(end_s - device_.now_s(), 0.1, settings_.protocol.cap_s);
   };

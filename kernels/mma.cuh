@@ -69,9 +69,10 @@ void launch_mma(const Operands& x, const Queue& queue) {
   constexpr std::int64_t kTile = std::int64_t{kTileThreads} * kTileSums, kDepth = 32 / sizeof(T);
   constexpr std::int64_t kMostSteps = 8192;
   check_fits("mma", "m", x.m, x.m >= 0 && x.m <= kMostSteps && x.m % MmaSteps::kCount == 0,
-             "a multiple of 4 from 0 to 8192");
+             "a multiple of " + std::to_string(MmaSteps::kCount) + " from 0 to " +
+                 std::to_string(kMostSteps));
   check_fits("mma", "n", x.n, x.n >= 0 && x.n <= kTile * kMaxBlocks && x.n % kTile == 0,
-             "a multiple of 16384");
+             "a multiple of " + std::to_string(kTile));
   check_fits("mma", "k", x.k, x.k == kDepth, std::to_string(kDepth));
   check_aligned("mma", {"out", x.out, x.n * std::int64_t{sizeof(float)}});
   if (x.n == 0) return;

@@ -5,8 +5,8 @@
 namespace kernels {
 namespace {
 
-// A grid of as many blocks as fit, so that the partials are few, or of several times as many, so
-// that no SM waits for another.
+// The first of each is a guess, see tuned.h. A grid of as many blocks as fit, so that the partials
+// are few, or of several times as many, so that no SM waits for another.
 constexpr Policy kDotPolicies[] = {
     {.name = "t256v4g4", .threads = 256, .vectors = 4, .blocks_per_processor = 4},
     {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},

@@ -5,7 +5,8 @@
 namespace kernels {
 namespace {
 
-// Copy and write have one kernel a policy for all dtypes, or small ones, and so more.
+// The first of each is a guess, see tuned.h. Copy and write have one kernel a policy for all
+// dtypes, or small ones, and so more.
 constexpr Policy kStreamPolicies[] = {
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v8", .threads = 256, .vectors = 8},

@@ -156,5 +156,11 @@ __host__ __device__ void multiply_tile(float (&d)[kTileSums], const Vector* a, c
 }
 
 #undef KERNELS_MULTIPLY
+#undef KERNELS_SUMS
+#undef KERNELS_SIXTEEN
+#undef KERNELS_FOUR
+#undef KERNELS_NAMES
+#undef KERNELS_TEN_NAMES
+#undef KERNELS_WGMMA
 
 }  // namespace kernels

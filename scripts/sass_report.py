@@ -108,6 +108,10 @@ class Function:
     registers: int
     instructions: list[Instruction]
 
+    @property
+    def local_accesses(self) -> int:
+        return sum(i.name in ("LDL", "STL") for i in self.instructions)
+
 
 @dataclass(frozen=True)
 class Kernel:
@@ -117,6 +121,10 @@ class Kernel:
     inputs: int  # arrays read from memory: not the x of a gemv
     outputs: int  # arrays written
     function: Function
+
+    @property
+    def label(self) -> str:
+        return f"{self.op} {self.dtype}, {self.vectors} vectors"
 
 
 @dataclass(frozen=True)
@@ -157,7 +165,7 @@ def parse_functions(sass: str, usage: str) -> list[Function]:
 
 
 def kernel_of(function: Function) -> Kernel | None:
-    """None for kernels that measure no bandwidth: fill, empty, fma, the second step of a dot."""
+    """None for kernels that measure no bandwidth: fill, empty, fma, mma, a second step."""
     match = re.match(r"void kernels::(elementwise|dot|gemv|read)_kernel<(.*)>\(", function.name)
     if not match:
         return None
@@ -229,7 +237,7 @@ def measure(kernel: Kernel) -> Row:
         loads=len(loads),
         loads_before_use=loads_before_use(body, loads),
         narrow=sum(not i.is_wide for i in loads + stores),
-        local=sum(i.name in ("LDL", "STL") for i in kernel.function.instructions),
+        local=kernel.function.local_accesses,
         total=len(body) / elements,
         mufu=sum(i.name == "MUFU" for i in body) / elements,
         convert=sum(i.converts for i in body) / elements,
@@ -261,6 +269,23 @@ def faults(row: Row) -> list[str]:
             spent, allowed = getattr(row, what), getattr(budget, what)
             if not spent <= allowed:
                 found.append(f"{what} {spent:.2f} an element, budget {allowed:g}")
+    return found
+
+
+def measured(functions: Sequence[Function]) -> list[Row]:
+    """A row of each kernel that measures bandwidth, in the order of the budgets."""
+    order = [*dict.fromkeys(b.op for b in BUDGETS)]
+    kernels = [k for f in functions if (k := kernel_of(f))]
+    kernels.sort(key=lambda k: ([*order, k.op].index(k.op), [*SIZES].index(k.dtype), k.vectors))
+    return [measure(k) for k in kernels]
+
+
+def problems(functions: Sequence[Function]) -> list[str]:
+    """All faults; of the other kernels, of which some are peaks, that they spill."""
+    found = [f"{row.kernel.label}: {fault}" for row in measured(functions) for fault in faults(row)]
+    for f in functions:
+        if not kernel_of(f) and f.local_accesses:
+            found.append(f"{f.name}: {f.local_accesses} accesses of local memory")
     return found
 
 
@@ -304,25 +329,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cuobjdump", default="cuobjdump", help="the program (default: on PATH)")
     arguments = parser.parse_args(argv)
     try:
-        texts = [
-            dump(arguments.cuobjdump, flag, arguments.arch, arguments.library)
-            for flag in ("-sass", "-res-usage")
-        ]
+        functions = parse_functions(
+            *(
+                dump(arguments.cuobjdump, flag, arguments.arch, arguments.library)
+                for flag in ("-sass", "-res-usage")
+            )
+        )
     except OSError as error:
         print(f"sass_report: cannot run {error.filename}: scripts/setup.sh --tests installs it")
         return 3
-    kernels = [k for f in parse_functions(*texts) if (k := kernel_of(f))]
-    if not kernels:
+    rows = measured(functions)
+    if not rows:
         print(f"sass_report: {arguments.library} has no kernels for {arguments.arch}")
         return 3
-    order = {name: i for i, name in enumerate(dict.fromkeys(b.op for b in BUDGETS))}
-    kernels.sort(key=lambda k: (order[k.op], [*SIZES].index(k.dtype), k.vectors))
-    rows = [measure(k) for k in kernels]
     print(table(rows))
-    bad = [(r.kernel, fault) for r in rows for fault in faults(r)] if arguments.check else []
-    for k, fault in bad:
-        print(f"{k.op} {k.dtype}, {k.vectors} vectors: {fault}")
-    return 1 if bad else 0
+    found = problems(functions) if arguments.check else []
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

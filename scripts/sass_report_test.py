@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unittest
 
-from sass_report import Kernel, faults, kernel_of, measure, parse_functions
+from sass_report import Function, Kernel, faults, kernel_of, measure, parse_functions, problems
 
 NAME = "void kernels::elementwise_kernel<kernels::Relu<float>, 2>(void const*, long)"
 # A ragged loop of one load inside the loop of whole tiles, as the kernels have it; behind EXIT what
@@ -33,12 +33,15 @@ CODE = """
 """
 
 
+def function(code: str = CODE, registers: int = 40, name: str = NAME) -> Function:
+    return parse_functions(
+        f"code for sm_90\n\t\tFunction : {name}\n{code}",
+        f" Function {name}:\n  REG:{registers} STACK:0 SHARED:0 LOCAL:0\n",
+    )[0]
+
+
 def kernel(code: str = CODE, registers: int = 40) -> Kernel:
-    functions = parse_functions(
-        f"code for sm_90\n\t\tFunction : {NAME}\n{code}",
-        f" Function {NAME}:\n  REG:{registers} STACK:0 SHARED:0 LOCAL:0\n",
-    )
-    found = kernel_of(functions[0])
+    found = kernel_of(function(code, registers))
     assert found
     return found
 
@@ -85,6 +88,23 @@ class SassReportTest(unittest.TestCase):
                     self.assertIn(expected, found)
                 else:
                     self.assertEqual(found, [])
+
+    def test_finds_what_spills_and_what_has_no_budget(self) -> None:
+        mma = "void kernels::mma_kernel<__half>(float*)"
+        spilled = CODE.replace("FMNMX R4", "STL R4")
+        rows = [
+            (
+                "no budget",
+                NAME.replace("Relu", "Square"),
+                CODE,
+                ["square fp32, 2 vectors: no budget"],
+            ),
+            ("a peak", mma, CODE, []),
+            ("a peak that spills", mma, spilled, [f"{mma}: 2 accesses of local memory"]),
+        ]
+        for what, name, code, expected in rows:
+            with self.subTest(what):
+                self.assertEqual(problems([function(code, name=name)]), expected)
 
 
 if __name__ == "__main__":
