@@ -69,7 +69,7 @@ TEST_F(CudaDevice, NamesTheBytesAskedForAndFree) {
     (void)device_->allocate(std::size_t{1} << 44);  // 16384 GiB
     FAIL() << "expected OutOfMemory";
   } catch (const OutOfMemory& error) {
-    EXPECT_EQ(std::string(error.what()).substr(0, 21), "needs 16777216.0 MiB ") << error.what();
+    EXPECT_EQ(std::string(error.what()).substr(0, 21), "needs 17592186044416 ") << error.what();
   }
   EXPECT_NE(device_->allocate(1), nullptr) << "an earlier refusal must not stick";
 }

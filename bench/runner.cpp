@@ -584,18 +584,14 @@ std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
 
 /// Whether other work held up the row, or what it is held against, in words: its numbers may then
 /// be those of the scheduler, which repeats them to 0.2 %.
-std::string Runner::disturbance(const Row& row, const Row* companion, const Roof* roof) const {
+std::string Runner::disturbance(const Row& row, const Row* companion) const {
   const auto said = [&](const Series& series, std::string_view whose) -> std::string {
     const double share = held_up(series);
     if (!(share > settings_.protocol.max_held_up)) return "";
     return fmt::format("other work held up {:.0f} % of {} samples", 100 * share, whose);
   };
   if (std::string own = said(*row.series, "its"); !own.empty()) return own;
-  if (companion != nullptr) {
-    if (std::string its = said(*companion->series, "its roof kernel's"); !its.empty()) return its;
-  }
-  if (roof == nullptr || !disturbed_roofs_.contains(roof->name)) return "";
-  return fmt::format("other work held up {} when it was measured", roof->name);
+  return companion == nullptr ? "" : said(*companion->series, "its roof kernel's");
 }
 
 void Runner::judge(Row& row, const Row* companion, const Row* loop) {
@@ -617,7 +613,8 @@ void Runner::judge(Row& row, const Row* companion, const Row* loop) {
     return row.end(Status::failed, note);
   }
   const roofline::Placing placing = place(row.what, row.level, roofs_);
-  const std::string disturbed = disturbance(row, companion, placing.roof);
+  const std::string disturbed = disturbance(row, companion);
+  if (!disturbed.empty()) r.throttle_reasons = roofline::kOtherWork;
   if (!(noise(*row.series) <= settings_.protocol.max_noise) || !disturbed.empty()) {
     r.status = Status::noisy;
   }
@@ -704,9 +701,10 @@ void Runner::add_roof(const Row& row) {
   if (!measured || row.level == Level::none) return;
   const bool in_graph = !row.work.with_host && row.work.launches == 0;
   if (row.what.op == Op::empty && in_graph) launch_s_ = r.time_median_s;
-  if (!is_roof_kernel(row.what.op)) return;
+  if (!is_roof_kernel(row.what.op) || r.throttle_reasons == roofline::kOtherWork) return;
   Roof roof{.kind = Kind::measured, .source = fmt::format("{} {}", name(row.what), r.variant)};
   if (row.what.op == Op::fma || row.what.op == Op::mma) {
+    if (r.bound && *r.bound != Bound::compute) return;  // too short to be the pipe's
     const std::string dtype = dtype_label(row.what);
     roof.name = fmt::format("{}_{}", name(row.what.op), dtype);
     roof.pipe = pipe(row.what);
@@ -730,11 +728,6 @@ void Runner::add_roof(const Row& row) {
     *same = roof;
   } else {
     return;
-  }
-  if (held_up(*row.series) > settings_.protocol.max_held_up) {
-    disturbed_roofs_.insert(roof.name);
-  } else {
-    disturbed_roofs_.erase(roof.name);
   }
   folder_.write(roof);
 }

@@ -77,7 +77,7 @@ class Runner {
   void sustain(std::vector<Row>& rows);
   static std::string limit_note(double bytes_per_s, const Row& loop);
   void judge(Row& row, const Row* companion, const Row* loop);
-  std::string disturbance(const Row& row, const Row* companion, const roofline::Roof* roof) const;
+  std::string disturbance(const Row& row, const Row* companion) const;
   void add_roof(const Row& row);
   bool is_of_run(const roofline::Record& record) const;
   void publish(Row& row, bool measures_roof);
@@ -92,7 +92,6 @@ class Runner {
   std::set<std::string> settled_;    // the kinds of load that have run hot once
   std::optional<double> launch_s_;   // of an empty kernel
   std::vector<roofline::Roof> roofs_;
-  std::set<std::string> disturbed_roofs_;  // names of those that other work held up
   std::vector<roofline::Record> records_;
 };
 

@@ -678,19 +678,34 @@ TEST_F(Variants, ARowIsNoisyWhereOtherWorkHeldUpItOrItsRoof) {
   }
 }
 
-TEST_F(RunnerTest, ARowUnderARoofThatWasHeldUpIsNoisy) {
+TEST_F(RunnerTest, ARoofKernelThatWasHeldUpIsNoRoof) {
   FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
   Runner runner(device, folder_, {}, interrupted_);
-  runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 1 << 20, 4096, 1)}, true});
-  device.says.held_up = 0.5;
-  runner.run({"copy", {kCopy}, true});
-  device.says.held_up = 0;
-  const Record under_it = runner.run({"relu", {kRelu}}).at(0);
-  EXPECT_EQ(under_it.status, Status::noisy);
-  EXPECT_EQ(under_it.note, "other work held up copy when it was measured");
-  device.time_s = [](int) { return 0.9e-3; };
-  runner.run({"copy", {kCopy}, true});
-  EXPECT_EQ(runner.run({"relu", {kRelu}}).at(0).status, Status::ok) << "a faster one left alone";
+  for (const double held_up : {0.5, 0.0}) {
+    device.says.held_up = held_up;
+    const Record copy = runner.run({"copy", {kCopy}, true}).at(0);
+    EXPECT_EQ(copy.throttle_reasons, held_up > 0 ? roofline::kOtherWork : "");
+    EXPECT_EQ(runner.roofs().size(), held_up > 0 ? 0U : 1U);
+  }
+}
+
+TEST_F(RunnerTest, MultiplyAddsTooFewToBindAreNoRoof) {
+  for (const auto& [steps, is_roof] : {std::pair{2, false}, {1 << 14, true}}) {
+    FakeDevice device({.backend = "cuda",
+                       .name = "Fake",
+                       .compute_major = 9,
+                       .processors = 132,
+                       .cache_bytes = 1 << 14,
+                       .bus_bits = 5120,
+                       .memory_clock_mhz = 2619,
+                       .max_clock_mhz = 1980});
+    Runner runner(device, folder_, {}, interrupted_);
+    const std::size_t derived = runner.roofs().size();
+    const Record r =
+        runner.run({"fma", {make_case(Op::fma, Dtype::fp32, steps, 4096, 1)}, true}).at(0);
+    EXPECT_EQ(r.bound, is_roof ? Bound::compute : Bound::memory);
+    EXPECT_EQ(runner.roofs().size() - derived, is_roof ? 1U : 0U);
+  }
 }
 
 TEST_F(Variants, ARowBesideARoofKernelThatIsHeldUpIsNotPastIt) {

@@ -237,6 +237,7 @@ TEST(Verdicts, UnknownSaysWhatIsLacking) {
       {"wrong type", [](Measured& run) { run.records.back().what = big(Op::gelu, Dtype::fp16); },
        lacks},
       {"failed", [](Measured& run) { run.records.back().status = Status::failed; }, lacks},
+      {"held up", [](Measured& run) { run.records.back().throttle_reasons = kOtherWork; }, lacks},
       {"hot", [](Measured& run) { run.records.back().cache = "hot"; }, lacks},
       {"zeros", [](Measured& run) { run.records.back().data = "zeros"; }, lacks},
       {"a peer's", [](Measured& run) { run.records.back().implementation = "cub"; }, lacks},
@@ -281,6 +282,25 @@ TEST(Verdicts, RightOnPaperAndNotInPracticeIsOnPaperOnly) {
     const Finding f = pick(judge(run, {}), "compute-bound-1024", Basis::measured);
     EXPECT_EQ(f.verdict, verdict);
     EXPECT_EQ(is_unexpected(f), verdict == Verdict::holds);
+  }
+}
+
+TEST(Verdicts, ARowIsNotJudgedByARoofThatItIsItself) {
+  Measured run = run_on("h100-sxm");
+  run.roofs.clear();
+  const Case c = make_case(Op::gemm, Dtype::bf16, 1024, 1024, 1024);
+  const double rate = add_row(run, c, 1e-5).achieved_flops_per_s.value_or(0);
+  for (const auto& [source, verdict] :
+       {std::pair{"best GEMM of this run: " + name(c) + " onednn", Verdict::unknown},
+        {std::string("best GEMM of this run: gemm/bf16/2048x2048x2048 onednn"), Verdict::holds}}) {
+    run.roofs = {{.name = "hbm", .kind = Kind::datasheet, .level = Level::memory, .per_s = 3.35e12},
+                 {.name = "gemm_bf16",
+                  .kind = Kind::measured,
+                  .pipe = Pipe::matrix,
+                  .dtype = Dtype::bf16,
+                  .per_s = rate,
+                  .source = source}};
+    EXPECT_EQ(pick(judge(run, {}), "compute-bound-1024", Basis::measured).verdict, verdict);
   }
 }
 

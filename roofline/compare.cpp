@@ -66,8 +66,13 @@ Rows index(const ComparedRun& run) {
   return rows;
 }
 
-Interval time_interval(const Record& r) {
-  return {r.time_ci_low_s.value_or(*r.time_median_s), r.time_ci_high_s.value_or(*r.time_median_s)};
+/// The time of `r` over that of `first`, at least and at most; empty where one has no interval.
+std::optional<Interval> time_ratio(const Record& r, const Record& first) {
+  if (!r.time_ci_low_s || !r.time_ci_high_s || !first.time_ci_low_s || !first.time_ci_high_s) {
+    return std::nullopt;
+  }
+  return Interval{*r.time_ci_low_s / *first.time_ci_high_s,
+                  *r.time_ci_high_s / *first.time_ci_low_s};
 }
 
 /// How much of its roof a row reached. The paired one where there is one, for a cpu's memory
@@ -79,11 +84,10 @@ std::optional<Estimate> fraction(const Record& r) {
     return Estimate{*r.fraction_of_measured_roof,
                     Interval{*r.fraction_of_measured_roof_low, *r.fraction_of_measured_roof_high}};
   }
-  if (!r.fraction_of_roof) return std::nullopt;
+  if (!r.fraction_of_roof || !r.time_ci_low_s || !r.time_ci_high_s) return std::nullopt;
   const double at_one_second = *r.fraction_of_roof * *r.time_median_s;
-  const Interval time = time_interval(r);
   return Estimate{*r.fraction_of_roof,
-                  Interval{at_one_second / time.high, at_one_second / time.low}};
+                  Interval{at_one_second / *r.time_ci_high_s, at_one_second / *r.time_ci_low_s}};
 }
 
 /// Whether all intervals share a point; nothing where a fraction is unknown.
@@ -157,8 +161,11 @@ std::vector<std::string> differing_environment(std::span<const ComparedRun> runs
 }
 
 std::vector<Cell> line(const ComparedRun& run, const Record& first, const Record& r) {
-  const Interval a = time_interval(first), b = time_interval(r);
-  const double low = b.low / a.high, high = b.high / a.low;
+  const std::optional<Interval> ratio = time_ratio(r, first);
+  const std::string_view verdict = !ratio            ? "unknown"
+                                   : ratio->low > 1  ? "slower"
+                                   : ratio->high < 1 ? "faster"
+                                                     : "same";
   const std::optional<Estimate> before = fraction(first), now = fraction(r);
   const Record* const pair[] = {&first, &r};
   const std::optional<bool> agrees = agree(pair);
@@ -172,11 +179,9 @@ std::vector<Cell> line(const ComparedRun& run, const Record& first, const Record
           *first.time_median_s / 1e-6,
           *r.time_median_s / 1e-6,
           *r.time_median_s / *first.time_median_s,
-          low,
-          high,
-          std::string(low > 1    ? "slower"
-                      : high < 1 ? "faster"
-                                 : "same"),
+          ratio ? Cell(ratio->low) : Cell(),
+          ratio ? Cell(ratio->high) : Cell(),
+          std::string(verdict),
           before ? cell(before->value, 0.01) : Cell(),
           now ? cell(now->value, 0.01) : Cell(),
           agrees ? Cell(*agrees) : Cell()};
@@ -236,11 +241,11 @@ Comparison compare(std::span<const ComparedRun> runs, std::optional<double> max_
     agreeing += agrees.value_or(false) ? 1 : 0;
     for (std::size_t i = 1; i < runs.size(); ++i) {
       result.table.rows.push_back(line(runs[i], *row[0], *row[i]));
-      const double least = time_interval(*row[i]).low / time_interval(*row[0]).high;
-      if (max_slowdown && least > 1 + *max_slowdown) {
-        result.worse.push_back(
-            fmt::format("slower in {}: {}: {}, at least {}", runs[i].name, label(*row[i]),
-                        percent(*row[i]->time_median_s / *row[0]->time_median_s), percent(least)));
+      const std::optional<Interval> ratio = time_ratio(*row[i], *row[0]);
+      if (max_slowdown && ratio && ratio->low > 1 + *max_slowdown) {
+        result.worse.push_back(fmt::format(
+            "slower in {}: {}: {}, at least {}", runs[i].name, label(*row[i]),
+            percent(*row[i]->time_median_s / *row[0]->time_median_s), percent(ratio->low)));
       }
     }
   }

@@ -72,6 +72,18 @@ TEST(Compare, JudgesByBothIntervals) {
   }
 }
 
+TEST(Compare, JudgesNothingWithoutAnInterval) {
+  Record short_one = row(Op::relu, 4);
+  short_one.time_ci_low_s.reset();
+  short_one.time_ci_high_s.reset();
+  const ComparedRun runs[] = {{"a", {row(Op::relu, 2)}, {}}, {"b", {short_one}, {}}};
+  const Comparison c = compare(runs, 0.05);
+  EXPECT_EQ(cell(c, 0, "verdict"), Cell(std::string("unknown")));
+  EXPECT_EQ(cell(c, 0, "ratio_low"), Cell());
+  EXPECT_EQ(cell(c, 0, "agrees"), Cell());
+  EXPECT_TRUE(c.worse.empty());
+}
+
 TEST(Compare, CountsTheRowsWhoseFractionsAgreeInAllRuns) {
   const auto run = [](const char* name, double relu_us, double dot_us) {
     return ComparedRun{name, {row(Op::relu, relu_us), row(Op::dot, dot_us)}, {}};

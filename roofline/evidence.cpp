@@ -14,8 +14,10 @@ namespace {
 
 using Rows = std::vector<const Record*>;
 
+/// Not where other work took its processors.
 bool is_timed(const Record& r) {
-  return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s;
+  return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s &&
+         r.throttle_reasons != kOtherWork;
 }
 
 std::string names(const Rows& rows) {
@@ -290,6 +292,10 @@ Evidence share_of_roof(const Run& run, const Case& c) {
   if (r.fraction_of_roof) return rate(r, r.fraction_of_roof, "");
   const Placing p = place(c, Level::memory, run.roofs);
   if (!p.roof_time) return rate(r, std::nullopt, "no roof is known above it");
+  if (p.roof->source.find(name(c)) != std::string::npos) {
+    return rate(r, std::nullopt,
+                fmt::format("the only roof above it, {}, is this row", p.roof->name));
+  }
   Evidence evidence = rate(r, p.roof_time->value / *r.time_median_s, "");
   evidence.remark = fmt::format("of the {} {}", name(p.roof->kind), p.roof->name);
   return evidence;
