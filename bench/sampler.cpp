@@ -81,8 +81,9 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   const double end = device.now_s() + protocol.cap_s;
   std::vector<std::reference_wrapper<Series>> order(group.begin(), group.end());
   std::minstd_rand random;
-  // What is too short for a sample, as an interval of nothing is, does not fill the file.
-  const double most = 4 * protocol.block_s / protocol.sample_s;
+  // What is too short for a sample, as an interval of nothing is, does not fill the file: the three
+  // rows of what a launch costs had half of all samples of a run.
+  const double most = protocol.block_s / protocol.sample_s;
   (void)device.telemetry();  // what it sums up begins here
   // Who is content with any noise does not wait for a machine to be left alone either.
   const double most_held_up = std::max(protocol.max_held_up, protocol.max_noise);
