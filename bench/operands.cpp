@@ -78,8 +78,12 @@ int cold_copies(double set_bytes, double cache_bytes) {
   return static_cast<int>(std::clamp(std::ceil(3 * cache_bytes / set_bytes), 2.0, kMost));
 }
 
-std::uint64_t seed_of_a(const Data& data) { return 2 * data.seed; }
-std::uint64_t seed_of_b(const Data& data) { return 2 * data.seed + 1; }
+Matrix largest_input(const OperandShapes& shapes) {
+  return shapes.b.bytes() > shapes.a.bytes() ? shapes.b : shapes.a;
+}
+
+std::uint64_t seed_of_a(const Data& data) { return data.seed; }
+std::uint64_t seed_of_b(const Data& data) { return ~data.seed; }
 
 Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
     : shapes_(operand_shapes(c)), data_(data) {
@@ -98,6 +102,17 @@ Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
       device.poison(copy.out.get(), shapes_.out.bytes());  // and makes its pages resident
     }
     copies_.push_back(std::move(copy));
+  }
+}
+
+Operands::Operands(const Case& roof, const Operands& of)
+    : shapes_(operand_shapes(roof)), data_(of.data_) {
+  const std::size_t bytes = largest_input(of.shapes_).bytes();
+  const bool reads_a = of.shapes_.a.bytes() == bytes, reads_b = of.shapes_.b.bytes() == bytes;
+  if (!reads_a) data_.seed = seed_of_b(of.data_);
+  for (const Copy& copy : of.copies_) {
+    if (reads_a) copies_.push_back({.a = copy.a, .b = nullptr, .out = copy.out});
+    if (reads_b) copies_.push_back({.a = copy.b, .b = nullptr, .out = copy.out});
   }
 }
 

@@ -51,6 +51,10 @@ class Operands {
   /// the same values. Throws OutOfMemory.
   Operands(const roofline::Case& c, int copies, const Data& data, Device& device);
 
+  /// In the memory of another case's: each largest_input() of `of` is a copy of what `roof` reads.
+  /// What it writes, it writes where `of` does.
+  Operands(const roofline::Case& roof, const Operands& of);
+
   const OperandShapes& shapes() const { return shapes_; }
   const Data& data() const { return data_; }
   int copies() const { return static_cast<int>(copies_.size()); }
@@ -61,6 +65,9 @@ class Operands {
   Data data_;
   std::vector<Copy> copies_;
 };
+
+/// What a memory-bound case spends its time on: its larger input, a where both are as large.
+Matrix largest_input(const OperandShapes& shapes);
 
 /// The seed of an operand: each has its own, so that a and b differ.
 std::uint64_t seed_of_a(const Data& data);

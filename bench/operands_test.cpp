@@ -67,6 +67,41 @@ TEST(Operands, SayWhatTheyNeedAndWhatIsFree) {
   EXPECT_EQ(device.free_bytes(), 1 << 30);
 }
 
+TEST(Operands, OfARoofKernelAreTheLargestInputsOfItsRow) {
+  const auto addresses = [](const Operands& operands, Memory Operands::Copy::*operand) {
+    std::vector<const void*> all;
+    for (int i = 0; i < operands.copies(); ++i) all.push_back((operands[i].*operand).get());
+    return all;
+  };
+  using Copy = Operands::Copy;
+  FakeDevice device;
+  const auto in = [&](const Case& roof, const Case& c) {
+    const Operands of(c, 2, {}, device);
+    const double before = device.free_bytes();
+    const Operands view(roof, of);
+    EXPECT_EQ(device.free_bytes(), before) << name(c);
+    const auto a = addresses(of, &Copy::a), b = addresses(of, &Copy::b);
+    if (c.op == Op::dot) {  // both, which are as large
+      EXPECT_EQ(addresses(view, &Copy::a), (std::vector{a[0], b[0], a[1], b[1]}));
+    } else {
+      EXPECT_EQ(addresses(view, &Copy::a), c.op == Op::gemm ? b : a) << name(c);
+    }
+    if (roof.op == Op::copy) {
+      EXPECT_EQ(addresses(view, &Copy::out), addresses(of, &Copy::out));
+    }
+    // What is read is what the seed makes, so that it can be verified.
+    const auto at = static_cast<std::uint64_t>(roof.n) - 1;
+    EXPECT_EQ(static_cast<const float*>(view[0].a.get())[at],
+              kernels::input(view.data().kind, seed_of_a(view.data()), at))
+        << name(c);
+  };
+  const auto read = [](std::int64_t n) { return make_case(Op::read, Dtype::fp32, 1, n, 1); };
+  in(make_case(Op::copy, Dtype::fp32, 1, 1000, 1), make_case(Op::relu, Dtype::fp32, 1, 1000, 1));
+  in(read(1000), make_case(Op::dot, Dtype::fp32, 1, 1000, 1));
+  in(read(3 * 12), make_case(Op::gemv, Dtype::fp32, 3, 9, 1));  // 9 elements, padded
+  in(read(32 * 64), make_case(Op::gemm, Dtype::fp32, 1, 32, 64));
+}
+
 TEST(Operands, GiveTheirMemoryBack) {
   FakeDevice device;
   { const Operands operands(make_case(Op::dot, Dtype::fp32, 1, 1000, 1), 3, {}, device); }

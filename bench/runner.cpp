@@ -36,6 +36,10 @@ bool is_roof_kernel(Op op) {
          op == Op::mma || roofline::crosses_link(op);
 }
 
+bool contains(const std::vector<Case>& cases, const Case& c) {
+  return std::ranges::find(cases, c) != cases.end();
+}
+
 std::string kind_of_load(const Case& c) {
   return c.op == Op::gemm || c.op == Op::fma || c.op == Op::mma
              ? fmt::format("{}/{}", name(c.op), dtype_label(c))
@@ -165,12 +169,13 @@ struct Runner::Row {
   Work work;
   std::shared_ptr<Operands> operands;
   Level level = Level::none;
-  bool companion = false;       // sampled for its ratio only, not written
+  std::vector<Case> beside;     // of a companion, sampled for its ratio only: of whose rows
   bool alone = false;           // sampled apart from the group, in no turns with the companion
   bool beside_default = false;  // the best of several variants; the row before it is the default
   std::optional<Series> series;
 
   bool runs() const { return record.status == Status::ok; }
+  bool is_companion() const { return !beside.empty(); }
   void end(Status status, std::string note) {
     record.status = status;
     record.note = std::move(note);
@@ -181,6 +186,11 @@ struct Runner::Row {
     record.note += (record.note.empty() ? "" : "; ") + note;
   }
 };
+
+/// Why nothing that takes `needed_s` can begin any more; nothing while it can.
+std::optional<std::string> Runner::too_late(double needed_s) const {
+  return budget_.refuses(device_.now_s(), needed_s, budget_.end_s());
+}
 
 /// What `step` throws becomes the row's status and note; a lost device ends the run after its rows
 /// are written.
@@ -214,13 +224,12 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   const auto left_s = [&] {
     return std::clamp(end_s - device_.now_s(), 0.1, settings_.protocol.cap_s);
   };
-  const auto too_late = [&] { return budget_.refuses(device_.now_s(), 0, budget_.end_s()); };
   const double cap_s = left_s(), preparing_s = preparing_s_per_byte_ * bytes_of(group);
   const auto unfit = budget_.refuses(began_s, preparing_s, end_s);
   std::vector<Row> rows;
   const auto kinds = data_of(group, settings_);
   for (const Case& c : group.cases) {
-    if (const auto why = unfit ? unfit : too_late()) {
+    if (const auto why = unfit ? unfit : too_late(0)) {
       rows.push_back(blank_row(c, settings_.caches.front(), {kinds.front(), settings_.seed}, ""));
       rows.back().end(Status::skipped, *why);
       continue;
@@ -233,25 +242,7 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   }
   const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
   if (any && device_.facts().backend == "cpu") {
-    const std::size_t first = rows.size();
-    const Data data{kinds.front(), settings_.seed};
-    for (const std::string& cache : settings_.caches) {
-      std::vector<Case> beside;
-      for (const Case& c : group.cases) {
-        const Row row = blank_row(c, cache, data, "");
-        const auto roof = roof_companion(c, place(c, row.level, roofs_).bound);
-        if (!roof || std::find(beside.begin(), beside.end(), *roof) != beside.end()) continue;
-        if (too_late()) continue;
-        beside.push_back(*roof);
-        prepare(*roof, cache, data, 1, cap_s, rows);
-      }
-    }
-    for (const Case& c : group.cases) {
-      if (const auto small = in_cache(c, device_.facts().processors); small && !too_late()) {
-        prepare(*small, "hot", data, 1, cap_s, rows);
-      }
-    }
-    for (std::size_t i = first; i < rows.size(); ++i) rows[i].companion = true;
+    add_companions({kinds.front(), settings_.seed}, cap_s, rows);
   }
 
   try {
@@ -260,7 +251,7 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
     if (any && budget_.hard()) {
       preparing_s_per_byte_ = (device_.now_s() - began_s) / bytes_of(group);
       for (Row& row : rows) {
-        if (const auto why = too_late(); why && row.runs()) row.end(Status::skipped, *why);
+        if (const auto why = too_late(0); why && row.runs()) row.end(Status::skipped, *why);
       }
       protocol.cap_s = left_s();
       protocol.settle_s = std::min(protocol.settle_s, protocol.cap_s / 4);
@@ -274,29 +265,19 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
     if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
 
-  const auto companion = [&](const auto& fits) -> const Row* {
-    const auto at = std::find_if(rows.begin(), rows.end(),
-                                 [&](const Row& r) { return r.companion && r.series && fits(r); });
+  const auto companion = [&](const Row& row, bool roof) -> const Row* {
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+      const bool same = roof ? r.record.cache == row.record.cache && !row.alone
+                             : r.record.implementation == row.record.implementation;
+      return r.series && contains(r.beside, row.what) && is_roof_kernel(r.what.op) == roof && same;
+    });
     return at == rows.end() ? nullptr : &*at;
-  };
-  const auto roof_of = [&](const Row& row) {
-    const auto bound = place(row.what, row.level, roofs_).bound;
-    return companion([&](const Row& r) {
-      const bool binds = !bound || (r.what.op == Op::fma) == (*bound == Bound::compute);
-      return is_roof_kernel(r.what.op) && binds && r.record.cache == row.record.cache && !row.alone;
-    });
-  };
-  const auto loop_of = [&](const Row& row) {
-    return companion([&](const Row& r) {
-      return r.what.op == row.what.op && r.what.a == row.what.a &&
-             r.record.implementation == row.record.implementation;
-    });
   };
   std::vector<Record> written;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
-    if (row.companion) continue;
-    if (row.series) judge(row, roof_of(row), loop_of(row));
+    if (row.is_companion()) continue;
+    if (row.series) judge(row, companion(row, true), companion(row, false));
     if (row.beside_default && row.series && rows[i - 1].series) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));
     }
@@ -308,14 +289,47 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   return written;
 }
 
+/// Adds what is sampled in turns with the rows of a cpu: their roof kernels, in the memory of the
+/// rows themselves, and their loops in the cache.
+void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& rows) {
+  std::vector<Row> added;
+  const auto add = [&](const Row& row, const Case& c, const std::string& cache,
+                       std::shared_ptr<Operands> operands) {
+    const bool streams = operands != nullptr;
+    const auto same = std::find_if(added.begin(), added.end(), [&](const Row& r) {
+      return r.what == c && r.record.cache == cache && (!streams || contains(r.beside, row.what));
+    });
+    if (same != added.end()) {
+      if (!contains(same->beside, row.what)) same->beside.push_back(row.what);
+      return;
+    }
+    if (too_late(0)) return;
+    const std::size_t first = added.size();
+    prepare(c, cache, data, 1, cap_s, added, std::move(operands));
+    for (std::size_t i = first; i < added.size(); ++i) added[i].beside = {row.what};
+  };
+  for (const Row& row : rows) {
+    if (!row.runs() || row.record.data != name(data.kind)) continue;
+    if (const auto roof = roof_companion(row.what, place(row.what, row.level, roofs_).bound)) {
+      add(row, *roof, row.record.cache,
+          roof->op == Op::fma ? nullptr : std::make_shared<Operands>(*roof, *row.operands));
+    }
+    if (const auto small = in_cache(row.what, device_.facts().processors)) {
+      add(row, *small, "hot", nullptr);
+    }
+  }
+  std::move(added.begin(), added.end(), std::back_inserter(rows));
+}
+
+/// `operands`: of all implementations; null to make them.
 void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
-                     std::size_t candidates, double cap_s, std::vector<Row>& rows) {
+                     std::size_t candidates, double cap_s, std::vector<Row>& rows,
+                     std::shared_ptr<Operands> operands) {
   const std::size_t before = rows.size();
   // Streaming stores go past the cache, and what stores into it would be far above such a roof.
   const bool fastest_alone =
       is_roof_kernel(c.op) && cache == "hot" && device_.facts().backend == "cpu";
   if (fastest_alone) candidates = std::numeric_limits<std::size_t>::max();
-  std::shared_ptr<Operands> operands;  // of all implementations
   for (const Implementation& implementation : implementations()) {
     if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
     Row first = blank_row(c, cache, data, implementation.name);
@@ -498,7 +512,7 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   bool warm = true;
   for (Row& row : rows) {
     if (!row.runs() || interrupted_) continue;
-    const int copies = row.record.cache == "hot" ? 1 : row.operands->copies();
+    const int copies = row.operands->copies();
     attempt(row, [&] {
       const auto timed = [&](int launches) {
         return row.work.with_host ? device_.timed_with_host(row.work.launch, copies, launches)
@@ -550,16 +564,14 @@ void Runner::sustain(std::vector<Row>& rows) {
   const double needed_s = protocol.block_s * protocol.max_rounds;
   std::vector<Row> added;
   for (const Row& burst : rows) {
-    if (burst.companion || !burst.series || interrupted_) continue;
+    if (burst.is_companion() || !burst.series || interrupted_) continue;
     std::vector<Row> one = {burst};
     Row& row = one.front();
     row.series.reset();
     row.record.variant += roofline::kSustained;
     row.alone = true;
     row.beside_default = false;
-    if (const auto too_late = budget_.refuses(device_.now_s(), needed_s, budget_.end_s())) {
-      row.end(Status::skipped, *too_late);
-    }
+    if (const auto why = too_late(needed_s)) row.end(Status::skipped, *why);
     attempt(row, [&] { measure(one, protocol); });
     if (row.series) {
       row.add_note(fmt::format("sustained: {:.4f} of the time in turns",
@@ -783,11 +795,9 @@ std::optional<Case> roof_companion(const Case& c, std::optional<Bound> bound) {
     if (pipe(c) != Pipe::vector) return std::nullopt;
     return roofline::make_case(Op::fma, roofline::Dtype::fp32, 4096, 1 << 20, 1);
   }
-  const Op op = info(c.op).access == Access::read ? Op::read : Op::copy;
-  Case same = roofline::make_case(op, roofline::Dtype::fp32, 1, 1, 1);
-  same.n = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>((cost(c).bytes() / cost(same).bytes()).value));
-  return same;
+  const Matrix input = largest_input(operand_shapes(c));
+  return roofline::make_case(info(c.op).access == Access::read ? Op::read : Op::copy, input.dtype,
+                             1, input.elements(), 1);
 }
 
 std::optional<Case> in_cache(Case c, std::int64_t processors) {

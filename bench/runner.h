@@ -62,8 +62,11 @@ class Runner {
   struct Row;
 
   void attempt(Row& row, const std::function<void()>& step);
+  std::optional<std::string> too_late(double needed_s) const;
+  void add_companions(const Data& data, double cap_s, std::vector<Row>& rows);
   void prepare(const roofline::Case& c, const std::string& cache, const Data& data,
-               std::size_t candidates, double cap_s, std::vector<Row>& rows);
+               std::size_t candidates, double cap_s, std::vector<Row>& rows,
+               std::shared_ptr<Operands> operands = nullptr);
   std::vector<Row> best_of(Row row, Alternatives names, const Implementation& implementation,
                            std::size_t candidates, double cap_s);
   void take_tuned_first(Row& row, Alternatives& names);
@@ -100,7 +103,8 @@ std::span<const kernels::InputKind> data_of(const Group& group, const Settings& 
 
 /// The roof kernel that is sampled beside `c` on a cpu, whose memory changes speed from minute to
 /// minute: multiply-adds where `bound` says compute (unknown: of a GEMM), else the same access mix
-/// and traffic. Nothing for an op that is a roof kernel itself, and for the matrix pipe.
+/// on largest_input(), in place. Nothing for an op that is a roof kernel itself, and for the matrix
+/// pipe.
 std::optional<roofline::Case> roof_companion(const roofline::Case& c,
                                              std::optional<roofline::Bound> bound);
 
