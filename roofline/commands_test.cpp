@@ -307,13 +307,19 @@ TEST(Commands, UseWhatARunMeasured) {
   std::filesystem::remove_all(folder);
 }
 
+Record relu_on(const std::string& device, const std::string& uuid) {
+  return {.device = device,
+          .device_uuid = uuid,
+          .what = make_case(Op::relu, Dtype::fp32, 1, 4096, 1),
+          .implementation = "ours"};
+}
+
 /// A run's folder with one row, and what else the caller writes into it.
 std::filesystem::path run_of_one_row() {
   std::filesystem::path folder = new_folder("one_row");
-  Record relu{.what = make_case(Op::relu, Dtype::fp32, 1, 4096, 1), .implementation = "ours"};
   std::ofstream(folder / "roofs.csv") << csv_line(roof_columns());
   std::ofstream(folder / "measurements.csv")
-      << csv_line(measurement_columns()) << csv_line(to_fields(relu));
+      << csv_line(measurement_columns()) << csv_line(to_fields(relu_on("A", "1")));
   return folder;
 }
 
@@ -322,12 +328,20 @@ TEST(Commands, RefuseABadRunWithExit1AndOneLine) {
     const char *file, *content, *message;
   };
   const char* const none = ": expected a JSON object, found ";
+  const auto with_row_of = [](const char* device, const char* uuid) {
+    return csv_line(measurement_columns()) + csv_line(to_fields(relu_on("A", "1"))) +
+           csv_line(to_fields(relu_on(device, uuid)));
+  };
+  const std::string two_names = with_row_of("B", "1"), two_cards = with_row_of("A", "2");
   const Row rows[] = {
       {"environment.json", "", none},
       {"environment.json", R"({"run_id": )", none},
       {"environment.json", "[1, 2]", none},
       {"environment.json", "3", none},
       {"environment.json", "\"\xff\"", none},
+      {"measurements.csv", two_names.c_str(), ": expected one device, got A 1 and B 1: keep"},
+      {"measurements.csv", two_cards.c_str(), ": expected one device, got A 1 and A 2: keep"},
+      {"roofs.csv", nullptr, ": expected the roofs of the run beside its measurements, found no"},
       {"roofs.csv", "", ":1: expected a CSV header, the file is empty"},
       {"measurements.csv", "a,b\n1,2\n", ":1: expected a column schema"},
       {"measurements.csv", nullptr, ": expected the measurements of a run, found no such file"},
@@ -347,6 +361,21 @@ TEST(Commands, RefuseABadRunWithExit1AndOneLine) {
     }
     std::filesystem::remove_all(folder);
   }
+}
+
+TEST(Commands, TakeARunByItsFolderOrItsMeasurementsAndByNoOtherFile) {
+  const std::filesystem::path folder = run_of_one_row();
+  std::ofstream(folder / "samples.csv") << "x\n";
+  for (const char* const file : {"measurements.csv", "samples.csv", "roofs.csv"}) {
+    const bool good = file == std::string("measurements.csv");
+    Output out;
+    EXPECT_EQ(run_command_line({"ops", "--from=" + (folder / file).string()}, out), good ? 0 : 2);
+    EXPECT_EQ(out.notes.find(": expected the folder of a run, or its measurements.csv, got") ==
+                  std::string::npos,
+              good)
+        << out.notes;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Commands, LeaveNoHalfFileOnAFullDisk) {

@@ -31,9 +31,33 @@ std::string read_file(const std::filesystem::path& path) {
   return text;
 }
 
+namespace {
+
+/// Throws where the rows are of several: no verdict would be any one's.
+void check_one_device(const std::vector<Record>& records, const std::string& source) {
+  const auto device = [](const Record& r) {
+    return r.device_uuid.empty() ? r.device : r.device + ' ' + r.device_uuid;
+  };
+  for (const Record& r : records) {
+    if (device(r) != device(records.front())) {
+      throw std::runtime_error(
+          fmt::format("{}: expected one device, got {} and {}: keep the runs of each apart", source,
+                      device(records.front()), device(r)));
+    }
+  }
+}
+
+}  // namespace
+
 Run read_run(const std::filesystem::path& path) {
   Run run;
-  run.folder = path.extension() == ".csv" ? path.parent_path() : path;
+  const bool is_measurements = path.filename() == "measurements.csv";
+  if (!is_measurements && std::filesystem::is_regular_file(path)) {
+    throw std::invalid_argument(
+        fmt::format("{}: expected the folder of a run, or its measurements.csv, got another file",
+                    path.string()));
+  }
+  run.folder = is_measurements ? path.parent_path() : path;
   const std::filesystem::path measurements = run.folder / "measurements.csv";
   const std::filesystem::path roofs = run.folder / "roofs.csv";
   if (!std::filesystem::exists(measurements)) {
@@ -42,7 +66,14 @@ Run read_run(const std::filesystem::path& path) {
         "roofline_bench wrote",
         measurements.string()));
   }
+  if (!std::filesystem::exists(roofs)) {
+    throw std::runtime_error(fmt::format(
+        "{}: expected the roofs of the run beside its measurements, found no such file; copy the "
+        "whole folder that roofline_bench wrote",
+        roofs.string()));
+  }
   run.records = parse_measurements(read_file(measurements), measurements.string());
+  check_one_device(run.records, measurements.string());
   run.roofs = parse_roofs(read_file(roofs), roofs.string());
   const std::filesystem::path environment = run.folder / "environment.json";
   if (std::filesystem::exists(environment)) {

@@ -251,7 +251,7 @@ def read_run(path: Path) -> Run:
     """Reads a run's folder, named by itself or by its measurements.csv. Raises RunError, also where
     not all points and roofs are of one device: such a picture would compare nothing. A run whose
     filter dropped the kernels that measure the roofs may have none."""
-    folder = path.parent if path.suffix == ".csv" else path
+    folder = path.parent if path.name == "measurements.csv" else path
     if not (folder / "measurements.csv").exists():
         raise RunError(
             f"{folder / 'measurements.csv'}: expected the measurements of a run, found no such "
