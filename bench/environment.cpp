@@ -9,8 +9,10 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "bench/build_info.h"
@@ -124,10 +126,39 @@ json conversions(Device& device) {
   return found;
 }
 
+/// What the kernel lets a control group of either version use of each period, in processors;
+/// nothing where it sets no limit ("max", or -1).
+std::optional<double> quota(const std::filesystem::path& group) {
+  std::ifstream v2(group / "cpu.max");
+  std::ifstream v1(group / "cpu.cfs_quota_us"), v1_period(group / "cpu.cfs_period_us");
+  double quota_us = 0, period_us = 0;
+  const bool limited = (v2 >> quota_us >> period_us) || (v1 >> quota_us && v1_period >> period_us);
+  return limited && quota_us > 0 ? std::optional(quota_us / period_us) : std::nullopt;
+}
+
 json unless_zero(double value) { return value > 0 ? json(value) : json(nullptr); }
 json or_null(const auto& value) { return value ? json(*value) : json(nullptr); }
 
 }  // namespace
+
+std::optional<double> cpu_limit(const std::filesystem::path& root) {
+  std::optional<double> least;
+  std::ifstream groups(root / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {  // number:controllers:path; 0::path of v2
+    const std::size_t controllers = line.find(':') + 1, path = line.find(':', controllers) + 1;
+    const std::string list = ',' + line.substr(controllers, path - controllers - 1) + ',';
+    if (list != ",," && list.find(",cpu,") == std::string::npos) continue;
+    const std::filesystem::path top = root / (list == ",," ? "sys/fs/cgroup" : "sys/fs/cgroup/cpu");
+    // In a container the path may be the host's, and its own group the top: what is not there has
+    // no limit.
+    for (auto group = top / std::filesystem::path(line.substr(path)).relative_path();;
+         group = group.parent_path()) {
+      if (const auto limit = quota(group)) least = std::min(*limit, least.value_or(*limit));
+      if (group == top) break;
+    }
+  }
+  return least;
+}
 
 json environment(Device& device, const std::string& run_id, const std::string& command_line,
                  const std::string& outcome) {
@@ -167,7 +198,7 @@ json environment(Device& device, const std::string& run_id, const std::string& c
             {"hypervisor", hypervisor()},
             {"vendor", first_line("/sys/class/dmi/id/sys_vendor")},
             {"product", first_line("/sys/class/dmi/id/product_name")},
-            {"cpu_limit", first_line("/sys/fs/cgroup/cpu.max")},
+            {"cpu_limit", or_null(cpu_limit("/"))},
             {"governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")},
             {"transparent_huge_pages", first_line("/sys/kernel/mm/transparent_hugepage/enabled")}}},
           {"build",

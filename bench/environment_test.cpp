@@ -2,10 +2,15 @@
 #include "bench/environment.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "bench/fake_device.h"
@@ -51,6 +56,58 @@ TEST(Environment, NamesTheLibrariesOfACpu) {
 #ifdef ROOFLINE_HAS_ONEDNN
   EXPECT_NE(e["onednn"].get<std::string>().find('.'), std::string::npos) << e;
 #endif
+}
+
+struct Limit {
+  const char* name;
+  std::map<std::string, std::string> files;
+  std::optional<double> processors;
+};
+
+const std::string kV1 = "sys/fs/cgroup/cpu/";
+
+const Limit kLimits[] = {
+    {"no control groups", {}, std::nullopt},
+    {"v2, none", {{"proc/self/cgroup", "0::/\n"}}, std::nullopt},
+    {"v2, a container's own",
+     {{"proc/self/cgroup", "0::/\n"}, {"sys/fs/cgroup/cpu.max", "150000 100000\n"}},
+     1.5},
+    {"v2, unlimited below, 2 of 4 and 8 processors above",
+     {{"proc/self/cgroup", "0::/a/b/c\n"},
+      {"sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n"},
+      {"sys/fs/cgroup/a/b/cpu.max", "200000 100000\n"},
+      {"sys/fs/cgroup/a/cpu.max", "800000 100000\n"}},
+     2},
+    {"v1, half a processor of each 50 ms",
+     {{"proc/self/cgroup", "3:cpuset:/x\n2:cpuacct,cpu:/a\n0::/\n"},
+      {kV1 + "a/cpu.cfs_quota_us", "25000\n"},
+      {kV1 + "a/cpu.cfs_period_us", "50000\n"},
+      {kV1 + "cpu.cfs_quota_us", "-1\n"},
+      {kV1 + "cpu.cfs_period_us", "100000\n"}},
+     0.5},
+    {"v1, a container under its host's path",
+     {{"proc/self/cgroup", "1:cpu:/docker/0123\n"},
+      {kV1 + "cpu.cfs_quota_us", "300000\n"},
+      {kV1 + "cpu.cfs_period_us", "100000\n"}},
+     3},
+    {"v1, of another controller",
+     {{"proc/self/cgroup", "1:cpuacct:/\n"},
+      {kV1 + "cpu.cfs_quota_us", "300000\n"},
+      {kV1 + "cpu.cfs_period_us", "100000\n"}},
+     std::nullopt},
+};
+
+TEST(CpuLimit, IsTheLeastOfTheControlGroupsUpTheTree) {
+  for (const Limit& row : kLimits) {
+    const std::filesystem::path root =
+        std::filesystem::path(testing::TempDir()) / ("cpu_limit_test" + std::to_string(getpid()));
+    for (const auto& [file, text] : row.files) {
+      std::filesystem::create_directories((root / file).parent_path());
+      std::ofstream(root / file) << text;
+    }
+    EXPECT_EQ(cpu_limit(root), row.processors) << row.name;
+    std::filesystem::remove_all(root);
+  }
 }
 
 struct Variable {
