@@ -1,5 +1,6 @@
 // The CPU as a device: memory, OpenMP loops, the steady clock.
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <omp.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -131,6 +132,13 @@ class Arena {
 class CpuDevice : public Device {
  public:
   CpuDevice() {
+    // More take turns; and far more than the system has threads for end the program, unsaid.
+    if (omp_get_max_threads() > omp_get_num_procs()) {
+      throw Unavailable(fmt::format(
+          "OMP_NUM_THREADS: expected at most the {} processors that this process may run on, got "
+          "{} threads; unset it, or widen the affinity",
+          omp_get_num_procs(), omp_get_max_threads()));
+    }
     facts_.backend = "cpu";
     facts_.name = processor_name();
     facts_.processors = omp_get_max_threads();

@@ -12,6 +12,7 @@ namespace bench {
 namespace {
 
 TEST(CpuDevice, TellsTheRunsThatOtherWorkHeldUp) {
+  const std::unique_ptr<Device> device = make_cpu_device();
   cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   cpu_set_t one;
@@ -21,7 +22,6 @@ TEST(CpuDevice, TellsTheRunsThatOtherWorkHeldUp) {
   }
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
 
-  const std::unique_ptr<Device> device = make_cpu_device();
   // Longer than any slice, so that both have some.
   const Timed spin = device->timed(
       [&](int) {

@@ -101,6 +101,7 @@ class Device {
   virtual double now_s() const = 0;
 };
 
+/// Throws Unavailable where OpenMP is to start more threads than there are processors for them.
 std::unique_ptr<Device> make_cpu_device();
 
 /// Of the host's memory: what can be allocated without swapping.

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -78,6 +81,20 @@ class Console : public benchmark::ConsoleReporter {
   std::string context_;
 };
 
+/// Google Benchmark's JSON in --benchmark_out, of which it does not say whether it could be
+/// written.
+class JsonFile : public benchmark::JSONReporter {
+ public:
+  void Finalize() override {
+    JSONReporter::Finalize();
+    is_whole_ = static_cast<bool>(GetOutputStream().flush());
+  }
+  bool is_whole() const { return is_whole_; }
+
+ private:
+  bool is_whole_ = false;
+};
+
 /// The flag's value, or nothing.
 std::optional<std::string> flag_value(const Options& options, const std::string& flag) {
   std::optional<std::string> value;
@@ -102,12 +119,18 @@ std::vector<Group> filter(std::vector<Group> groups, std::string pattern) {
   return groups;
 }
 
+/// Else Google Benchmark would take them from BENCHMARK_FILTER, BENCHMARK_REPETITIONS and so on.
+constexpr const char* kFlags[] = {"--benchmark_filter=.", "--benchmark_repetitions=1",
+                                  "--benchmark_enable_random_interleaving=false",
+                                  "--benchmark_list_tests=false", "--benchmark_out="};
+
 std::vector<Group> choose_groups(const Options& options, const Device& device) {
   std::vector<Group> groups;
   try {
     const double moved_bytes = options.moved_bytes ? static_cast<double>(*options.moved_bytes)
                                                    : default_moved_bytes(device.facts());
-    groups = select(make_suite(options.suite, device.facts(), moved_bytes), options.request);
+    groups = select(make_suite(options.suite, device.facts(), moved_bytes), options.request,
+                    device.facts());
     for (Group& g : groups) {
       if (options.data_given) g.data.clear();
     }
@@ -149,6 +172,39 @@ std::string context_line(const Device& device, const Options& options, std::size
   return fmt::format("{} ({}, {} {}, {:.1f} GiB), suite {}: {} groups, at most {:.0f} s", f.name,
                      f.backend, f.processors, f.backend == "cuda" ? "SMs" : "threads",
                      f.memory_bytes / (1 << 30), options.suite, groups, options.settings.budget_s);
+}
+
+/// Google Benchmark would find out when all else is done, and end the program. Throws WriteError.
+void check_benchmark_out(const Options& options) {
+  const auto path = flag_value(options, "--benchmark_out");
+  errno = 0;
+  if (path && !std::ofstream(*path, std::ios::app)) {
+    throw WriteError(fmt::format("--benchmark_out={}: {}", *path, std::strerror(errno)));
+  }
+}
+
+/// Runs what is registered and prints it as the --benchmark_ flags say. Returns whether
+/// --benchmark_out, where given, could be written.
+bool run_and_print(const Options& options, const std::string& context) {
+  JsonFile file;
+  const bool to_file = flag_value(options, "--benchmark_out").has_value();
+  benchmark::BenchmarkReporter* const beside = to_file ? &file : nullptr;
+  if (is_json(options)) {  // printed as a whole, so that whether it was written is known
+    benchmark::JSONReporter reporter;
+    std::ostringstream json;
+    reporter.SetOutputStream(&json);
+    benchmark::RunSpecifiedBenchmarks(&reporter, beside);
+    std::fputs(json.str().c_str(), stdout);
+  } else {
+    const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
+    const bool plain = no_color != nullptr && *no_color != '\0';
+    const auto color = flag_value(options, "--benchmark_color").value_or(plain ? "no" : "auto");
+    Console console(isatty(1) != 0 && color != "no" ? benchmark::ConsoleReporter::OO_Color
+                                                    : benchmark::ConsoleReporter::OO_None,
+                    context);
+    benchmark::RunSpecifiedBenchmarks(&console, beside);
+  }
+  return !to_file || file.is_whole();
 }
 
 /// What would be measured, then the environment in which.
@@ -212,6 +268,7 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   std::optional<Runner> runner;
   try {
     folder.write(environment(device, folder.run_id(), command_line, "running"));
+    check_benchmark_out(options);
     runner.emplace(device, folder, options.settings, interrupted);
   } catch (const WriteError&) {
     folder.remove();
@@ -251,21 +308,7 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   }
-  if (is_json(options)) {  // printed as a whole, so that whether it was written is known
-    benchmark::JSONReporter reporter;
-    std::ostringstream json;
-    reporter.SetOutputStream(&json);
-    benchmark::RunSpecifiedBenchmarks(&reporter);
-    std::fputs(json.str().c_str(), stdout);
-  } else {
-    const char* no_color = std::getenv("NO_COLOR");  // no-color.org: present and not empty
-    const bool plain = no_color != nullptr && *no_color != '\0';
-    const auto color = flag_value(options, "--benchmark_color").value_or(plain ? "no" : "auto");
-    Console console(isatty(1) != 0 && color != "no" ? benchmark::ConsoleReporter::OO_Color
-                                                    : benchmark::ConsoleReporter::OO_None,
-                    context_line(device, options, groups.size()));
-    benchmark::RunSpecifiedBenchmarks(&console);
-  }
+  const bool out_is_whole = run_and_print(options, context_line(device, options, groups.size()));
 
   const std::string outcome = !fatal.empty() ? fatal : interrupted ? "interrupted" : "complete";
   try {
@@ -280,11 +323,13 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   std::fputs(report.c_str(), table);
   std::fflush(table);
   std::fputs(fmt::format("results: {}\n", folder.path().string()).c_str(), stderr);
-  if (!fatal.empty()) {
-    say(fatal);
-    return 1;
+  if (!fatal.empty()) say(fatal);
+  if (!out_is_whole) {
+    say(fmt::format("--benchmark_out={}: could not be written as a whole",
+                    *flag_value(options, "--benchmark_out")));
   }
-  return exit_code(options, runner->records());
+  const int code = fatal.empty() ? exit_code(options, runner->records()) : 1;
+  return code == 0 && !out_is_whole ? 1 : code;
 }
 
 void apply_defaults(Options& options, const Device& device) {
@@ -315,7 +360,11 @@ int run(int argc, char** argv) {
   apply_defaults(options, *device);
   drop_roofs_of_what_does_not_fit(groups, options, *device);
   if (options.tuning) {
-    options.settings.tuning = roofline::read_run(*options.tuning).records;
+    try {
+      options.settings.tuning = roofline::read_run(*options.tuning).records;
+    } catch (const std::invalid_argument& e) {
+      throw UsageError(fmt::format("--tuning={}", e.what()));
+    }
     if (options.settings.tuning.empty()) {
       throw std::runtime_error(
           fmt::format("--tuning={}: expected a run with rows, got none", options.tuning->string()));
@@ -327,7 +376,8 @@ int run(int argc, char** argv) {
   const std::string command_line =
       fmt::format("{}", fmt::join(std::vector<std::string>(argv, argv + argc), " "));
 
-  std::vector<const char*> flags = {argv[0]};
+  std::vector<const char*> flags(std::begin(kFlags), std::end(kFlags));
+  flags.insert(flags.begin(), argv[0]);
   for (const std::string& f : options.benchmark_flags) {
     if (!f.starts_with("--benchmark_filter")) flags.push_back(f.c_str());  // applied above
   }

@@ -58,6 +58,16 @@ TEST_F(Bench, ATuningRunWithoutRowsIsRefused) {
   EXPECT_FALSE(fs::exists(root_ / "next"));
 }
 
+TEST_F(Bench, ATuningRunIsNamedByNoOtherOfItsFiles) {
+  const ShellResult r = shell(std::string("mkdir run; touch run/samples.csv; bench") + kSmall +
+                              "--tuning=run/samples.csv --out=next 2>&1");
+  EXPECT_EQ(r.code, 2) << r.text;
+  EXPECT_EQ(r.text,
+            "roofline_bench: --tuning=run/samples.csv: expected the folder of a run, or its "
+            "measurements.csv, got another file\n");
+  EXPECT_FALSE(fs::exists(root_ / "next"));
+}
+
 TEST_F(Bench, APeerThatDoesNotComputeTheOpSaysSo) {
   const ShellResult r = shell(std::string("bench") + kSmall + "--impl=onednn --out=run 2>&1");
   EXPECT_EQ(r.code, 3) << r.text;
@@ -78,6 +88,15 @@ TEST_F(Bench, WritesARunThatReadsBack) {
   EXPECT_EQ(environment["run_id"], run.records[0].run_id);
 }
 
+TEST_F(Bench, MoreThreadsThanProcessorsAreRefused) {
+  const ShellResult r = shell("OMP_NUM_THREADS=100000 bench --device=cpu --out=run 2>&1");
+  EXPECT_EQ(r.code, 3) << r.text;
+  EXPECT_NE(r.text.find("OMP_NUM_THREADS: expected at most the "), r.text.npos) << r.text;
+  EXPECT_NE(r.text.find("got 100000 threads; unset it"), r.text.npos) << r.text;
+  EXPECT_EQ(std::count(r.text.begin(), r.text.end(), '\n'), 1) << r.text;
+  EXPECT_EQ(files(), 0U);
+}
+
 struct UsageRow {
   const char* arguments;
   int code;
@@ -94,6 +113,8 @@ const UsageRow kUsage[] = {
     {"--device=cpu --shape=8", 2, "say of which op"},
     {"--device=cpu --op=dot --dtype=tf32", 2, "nothing in any suite"},
     {"--device=cpu --op=h2d", 2, "nothing in this suite is of that op and dtype; --suite=transfer"},
+    {"--device=cpu --op=mma", 2,
+     "nothing in any suite of a cpu is of that op and dtype; --device="},
     {"--device=cpu --op=gelu_erf --dtype=fp32", 2, "nothing in any suite"},
 #ifndef ROOFLINE_HAS_CUDA
     {"--impl=cublaslt", 3, "--impl=cublaslt: not in this build; configure it with -DROOFLINE_CUDA"},
@@ -280,6 +301,41 @@ TEST_F(Bench, OutputThatCannotBeWrittenIsOneLineAndTheFilesAreComplete) {
     fs::remove_all(root_ / "run");
   }
   EXPECT_EQ(shell(small + "--out=run >/dev/null 2>/dev/full").code, 0);
+}
+
+TEST_F(Bench, ABenchmarkOutThatCannotBeOpenedEndsTheRunBeforeItMeasures) {
+  const std::string small = std::string("bench") + kSmall + "--out=run --benchmark_out=";
+  for (const std::string out : {"none/x.json: No such file or directory", ".: Is a directory"}) {
+    const ShellResult r = shell(small + out.substr(0, out.find(':')) + " 2>&1");
+    EXPECT_EQ(r.code, 1) << r.text;
+    EXPECT_EQ(r.text, "roofline_bench: --benchmark_out=" + out + "\n");
+    EXPECT_EQ(files(), 0U) << out;
+  }
+  EXPECT_EQ(shell(small + "run/x.json >/dev/null 2>&1").code, 0) << "in the run's own folder";
+  const auto json = nlohmann::json::parse(roofline::read_file(root_ / "run" / "x.json"));
+  EXPECT_EQ(json["benchmarks"].size(), 1U);
+}
+
+TEST_F(Bench, ABenchmarkOutThatCannotBeWrittenIsExit1AndTheRunIsComplete) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const ShellResult r =
+      shell(std::string("bench") + kSmall + "--out=run --benchmark_out=/dev/full 2>&1");
+  EXPECT_EQ(r.code, 1) << r.text;
+  EXPECT_TRUE(r.text.ends_with("--benchmark_out=/dev/full: could not be written as a whole\n"))
+      << r.text;
+  const roofline::Run run = roofline::read_run(root_ / "run");
+  EXPECT_EQ(run.records.size(), 1U);
+  EXPECT_EQ(run.environment.at("outcome"), "complete");
+}
+
+TEST_F(Bench, NoVariableOfGoogleBenchmarkChangesARun) {
+  const ShellResult r =
+      shell(std::string("export BENCHMARK_REPETITIONS=3 BENCHMARK_FILTER=dot BENCHMARK_OUT=x.json; "
+                        "bench") +
+            kSmall + "--out=run 2>&1");
+  EXPECT_EQ(r.code, 0) << r.text;
+  EXPECT_EQ(roofline::read_run(root_ / "run").records.size(), 1U) << r.text;
+  EXPECT_FALSE(fs::exists(root_ / "x.json"));
 }
 
 TEST_F(Bench, WritesTheSameNumbersWhereTheCommaIsDecimal) {

@@ -299,26 +299,34 @@ bool contains(const List& list, const auto& value) {
   return std::find(std::begin(list), std::end(list), value) != std::end(list);
 }
 
-/// Names the suites that have it.
-[[noreturn]] void nothing_matches(const Request& request) {
+/// "--suite=quick or --suite=full": those that have it on such a machine; empty for none.
+std::string suites_with(const Request& request, bool is_cpu) {
   std::vector<std::string> with_it;
   for (const Suite& s : kSuites) {
-    const auto groups = s.make({.is_cpu = false, .processors = 1, .moved_bytes = 1 << 30});
+    const auto groups = s.make({.is_cpu = is_cpu, .processors = 1, .moved_bytes = 1 << 30});
     const bool any = std::any_of(groups.begin(), groups.end(), [&](const Group& g) {
       return std::any_of(g.cases.begin(), g.cases.end(),
                          [&](const Case& c) { return asks_for(request, c); });
     });
     if (any) with_it.push_back(fmt::format("--suite={}", s.name));
   }
-  if (!with_it.empty()) {
-    throw std::invalid_argument(
-        fmt::format("--op and --dtype: nothing in this suite is of that op and dtype; {} has it",
-                    fmt::join(with_it, " or ")));
+  return fmt::format("{}", fmt::join(with_it, " or "));
+}
+
+/// Names what has it instead.
+[[noreturn]] void nothing_matches(const Request& request, bool is_cpu) {
+  std::string where = "any suite", cure = "roofline_bench --benchmark_list_tests lists what is";
+  if (const std::string suites = suites_with(request, is_cpu); !suites.empty()) {
+    where = "this suite";
+    cure = suites + " has it";
+  } else if (is_cpu && !suites_with(request, false).empty()) {
+    where += " of a cpu";
+    cure = "--device=cuda has it";
+  } else if (!request.shape) {
+    cure += ", and with --shape an op is measured in every dtype that it has";
   }
-  throw std::invalid_argument(fmt::format(
-      "--op and --dtype: nothing in any suite is of that op and dtype; roofline_bench "
-      "--benchmark_list_tests lists what is{}",
-      request.shape ? "" : ", and with --shape an op is measured in every dtype that it has"));
+  throw std::invalid_argument(
+      fmt::format("--op and --dtype: nothing in {} is of that op and dtype; {}", where, cure));
 }
 
 }  // namespace
@@ -352,7 +360,9 @@ bool asks_for(const Request& request, const Case& c) {
          (request.dtypes.empty() || contains(request.dtypes, dtype));
 }
 
-std::vector<Group> select(std::vector<Group> suite, const Request& request) {
+std::vector<Group> select(std::vector<Group> suite, const Request& request,
+                          const roofline::DeviceFacts& device) {
+  const bool is_cpu = device.backend == "cpu";
   bool any = false;
   if (!request.shape) {
     for (Group& g : suite) {
@@ -364,7 +374,7 @@ std::vector<Group> select(std::vector<Group> suite, const Request& request) {
       if (!g.cases.empty()) g.name = name_of(g.cases);
     }
     std::erase_if(suite, [](const Group& g) { return g.cases.empty(); });
-    if (!any) nothing_matches(request);
+    if (!any) nothing_matches(request, is_cpu);
     return suite;
   }
   if (request.ops.empty()) {
@@ -388,7 +398,7 @@ std::vector<Group> select(std::vector<Group> suite, const Request& request) {
       of_op(kStored);
     }
   }
-  if (!any) nothing_matches(request);
+  if (!any) nothing_matches(request, is_cpu);
   return suite;
 }
 

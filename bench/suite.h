@@ -54,7 +54,8 @@ bool asks_for(const Request& request, const roofline::Case& c);
 
 /// The groups that measure roofs, and those that the request picks of `suite`; with a shape, one
 /// group for each op and dtype of it instead. Throws std::invalid_argument for a shape that does
-/// not fit its op, and where nothing matches.
-std::vector<Group> select(std::vector<Group> suite, const Request& request);
+/// not fit its op, and where nothing matches: with what of such a device has it.
+std::vector<Group> select(std::vector<Group> suite, const Request& request,
+                          const roofline::DeviceFacts& device);
 
 }  // namespace bench

@@ -203,7 +203,8 @@ std::vector<std::string> names(const std::vector<Group>& groups) {
 }
 
 TEST(Select, KeepsTheRoofsAndWhatIsAskedFor) {
-  const auto groups = select(make("quick", kCpu), {.ops = {Op::gelu}, .dtypes = {Dtype::bf16}});
+  const auto groups =
+      select(make("quick", kCpu), {.ops = {Op::gelu}, .dtypes = {Dtype::bf16}}, kCpu);
   EXPECT_EQ(names(groups), std::vector<std::string>{"gelu/bf16/67108864"});
   EXPECT_GT(groups.size(), 1U);
 }
@@ -214,7 +215,7 @@ TEST(Select, TakesAShapeForEachOpAndDtype) {
     Request r = request;
     r.ops = {op};
     r.shape = shape;
-    return names(select(make("quick", kGpu), r));
+    return names(select(make("quick", kGpu), r, kGpu));
   };
   EXPECT_EQ(with("8x16x32", Op::gemm),
             (std::vector<std::string>{"gemm/tf32/8x16x32", "gemm/fp16/8x16x32"}));
@@ -241,12 +242,12 @@ TEST(Select, RefusesWhatDoesNotFit) {
       {"1x2x3x4x5", Op::gemm}, {"99999999999999999999", Op::relu},
   };
   for (const Row& row : rows) {
-    EXPECT_THROW(select(make("quick", kCpu), {.ops = {row.op}, .shape = row.shape}),
+    EXPECT_THROW(select(make("quick", kCpu), {.ops = {row.op}, .shape = row.shape}, kCpu),
                  std::invalid_argument)
         << row.shape;
   }
-  EXPECT_THROW(select(make("quick", kCpu), {.shape = "8"}), std::invalid_argument);
-  EXPECT_THROW(select(make("quick", kCpu), {.ops = {Op::relu}, .dtypes = {Dtype::tf32}}),
+  EXPECT_THROW(select(make("quick", kCpu), {.shape = "8"}, kCpu), std::invalid_argument);
+  EXPECT_THROW(select(make("quick", kCpu), {.ops = {Op::relu}, .dtypes = {Dtype::tf32}}, kCpu),
                std::invalid_argument);
 }
 
