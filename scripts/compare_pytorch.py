@@ -4,8 +4,8 @@
 Each op (relu, gelu, dot, mv, matmul, _scaled_mm) gets the shape, the types and as many rotating
 copies as our row, its launches in a CUDA graph between two events, in rounds. RUN/pytorch.csv has
 the columns of measurements.csv; `ratio` is PyTorch's time over ours: below 1 PyTorch is ahead.
-Exit codes: 0 compared, 1 a file is bad or could not be written, 2 wrong usage, 3 no PyTorch with
-CUDA, or not the GPU of the run, or a run without rows of a GPU."""
+Exit codes: 0 compared, 1 a file is bad or could not be written, or the GPU answers no more, 2 wrong
+usage, 3 no PyTorch with CUDA, or not the GPU of the run, or a run without rows of a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from run_files import UnavailableError, exit_code, read_rows
+from run_files import RunError, UnavailableError, exit_code, read_rows
 
 ROUNDS = 10  # order statistics of 5 cannot cover 95 %, those of 10 cover 97.9 %
 SAMPLES = 5  # in a round
@@ -270,7 +270,7 @@ Cells = dict[str, Any]
 
 def measure(torch: Torch, row: Row) -> Cells:
     """A row of pytorch.csv. What PyTorch does not compute is `unsupported`, with its own words; it
-    has no one type of exception for that."""
+    has no one type of exception for that. Raises RunError where the GPU answers no more."""
     keep = {f.name: getattr(row, f.name) for f in dataclasses.fields(Row)}
     cells: Cells = {
         **{name: v for name, v in keep.items() if not name.startswith(("time_", "launches_"))},
@@ -283,8 +283,15 @@ def measure(torch: Torch, row: Row) -> Cells:
         count, medians = round_medians(torch, row)
     except Exception as refusal:
         full = isinstance(refusal, torch.cuda.OutOfMemoryError)
-        lines = str(refusal).strip().splitlines() or [repr(refusal)]
-        return {**cells, "status": "skipped" if full else "unsupported", "note": lines[0]}
+        note = (str(refusal).strip().splitlines() or [repr(refusal)])[0]
+        try:
+            torch.cuda.synchronize()
+        except Exception:  # after an illegal access, say: whatever is called next fails, too
+            raise RunError(
+                f"{function_name(row)} {row.dtype} {row.shape}: {note}: the GPU answers no more; "
+                "what was measured before is kept"
+            ) from None
+        return {**cells, "status": "skipped" if full else "unsupported", "note": note}
     time_s = statistics.median(medians)
     low, high = median_interval(medians) or (None, None)
     moved = (row.bytes_read or 0) + (row.bytes_written or 0)

@@ -205,6 +205,17 @@ class ComparePytorch(unittest.TestCase):
             self.assertEqual(dot["status"], "ok")
             self.assertEqual(torch.emptied, 2)  # the memory of each case, before the next
 
+    def test_a_gpu_that_answers_no_more_ends_it_and_keeps_the_rows_before(self) -> None:
+        self.write(cells("relu", "bf16"), cells("dot", "bf16"), cells("gemv", "bf16"))
+        lost = RuntimeError("CUDA error: an illegal memory access was encountered\nCompile with")
+        torch = StandIn(dot=lost)
+        torch.cuda.synchronize = mock.Mock(side_effect=[None, None, None, lost])  # relu, dot, check
+        code, _, errors = self.compare(torch)
+        self.assertEqual(code, 1)
+        self.assertIn("compare_pytorch.py: dot bf16 128: CUDA error: an illegal memory", errors)
+        self.assertEqual(errors.count("\n"), 1)
+        self.assertEqual([(row["op"], row["status"]) for row in self.rows()], [("relu", "ok")])
+
     def test_a_sample_is_long_enough_and_rotates_over_whole_sets_of_copies(self) -> None:
         for launch_s, copies, expected in (
             (30e-6, 2, 8),  # 60, 120, 240 us
