@@ -36,7 +36,9 @@ supervise() {
   trap 'signal=2; kill -INT -- "-$child"' INT
   trap 'signal=15; kill -TERM -- "-$child"' TERM
   while wait "$child" 2>/dev/null || code=$?; ((code > 128)) && kill -0 "$child" 2>/dev/null; do code=0; done
-  trap - HUP INT TERM
+  trap 'exit 129' HUP # by default bash would skip its own EXIT trap
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
   if ((signal)); then exit $((128 + signal)); fi
   return "$code"
 }
@@ -66,8 +68,9 @@ fi
 
 # roofline_bench prints its table and says on stderr where it wrote. Signals are for it alone, so that
 # its last words are seen.
-log=$(mktemp)
+log=
 trap 'rm -f "$log"' EXIT
+log=$(mktemp)
 # shellcheck disable=SC2317 # supervise calls it
 measure() {
   trap : HUP INT TERM

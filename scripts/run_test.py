@@ -125,6 +125,20 @@ class RunSh(unittest.TestCase):
                 self.assertTrue(ends(bench))
                 saved.unlink()
 
+    def test_a_signal_between_two_steps_leaves_no_temporary_file(self) -> None:
+        temporary = self.root / "temporary"
+        temporary.mkdir()
+        (self.path / "python3").unlink()  # a link to the real one
+        self.script("bin/python3", "#!/usr/bin/env bash\necho $$ > waiting\nsleep 0.5\nexit 1\n")
+        for sent, expected in ((signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)):
+            with self.subTest(sent.name):
+                process = self.start(TMPDIR=str(temporary))
+                self.waiting()  # for what looks for matplotlib
+                process.send_signal(sent)
+                process.communicate(timeout=10)
+                self.assertEqual(process.returncode, expected)
+                self.assertEqual(list(temporary.iterdir()), [])
+
     def test_a_signal_stops_the_build(self) -> None:
         self.script("bin/cmake", "#!/usr/bin/env bash\necho $$ > waiting\nsleep 30\n")
         process = self.start()
