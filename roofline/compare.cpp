@@ -110,14 +110,16 @@ Cell text(std::string_view value) { return value.empty() ? Cell() : Cell(std::st
 
 std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
-/// "run 2 (host, device): typically +3.20 % of the median run's time", and who stands apart.
+/// "run2: host +3.20 % of the median run's time in its typical row", and who stands apart; of two,
+/// whose median is nobody's, the second beside the first.
 std::vector<std::string> typical_times(std::span<const ComparedRun> runs,
                                        std::span<const std::vector<const Record*>> rows) {
+  const bool two = runs.size() == 2;
   std::vector<std::vector<double>> relative(runs.size());  // to the median of all runs, by row
   for (const auto& row : rows) {
     std::vector<double> times;
     for (const Record* r : row) times.push_back(*r->time_median_s);
-    const double center = median(times);
+    const double center = two ? times.front() : median(times);
     for (std::size_t i = 0; i < runs.size(); ++i) relative[i].push_back(times[i] / center);
   }
   std::vector<double> typical, distances;
@@ -129,12 +131,12 @@ std::vector<std::string> typical_times(std::span<const ComparedRun> runs,
   const double apart = std::max(0.02, 3 * 1.4826 * median(distances));
 
   std::vector<std::string> notes;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
+  for (std::size_t i = two ? 1 : 0; i < runs.size(); ++i) {
     const Record& r = *rows.front()[i];
-    const bool outlier = runs.size() > 2 && distances[i] > apart;
+    const bool outlier = !two && distances[i] > apart;
     notes.push_back(
-        fmt::format("{}: {} {} of the median run's time in its typical row{}", runs[i].name, r.host,
-                    percent(typical[i]),
+        fmt::format("{}: {} {} of the {} run's time in its typical row{}", runs[i].name, r.host,
+                    percent(typical[i]), two ? "first" : "median",
                     outlier ? fmt::format("; OUTLIER: {} {}", r.device, r.device_uuid) : ""));
   }
   return notes;
