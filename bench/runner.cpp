@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <iterator>
 #include <limits>
 #include <utility>
 
+#include "bench/judge.h"
 #include "bench/profiler_range.h"
 #include "bench/tuning.h"
 #include "bench/verify.h"
 #include "roofline/spec.h"
-#include "roofline/statistics.h"
 
 namespace bench {
 namespace {
@@ -65,91 +64,6 @@ Case small_version(Case c) {
   return c;
 }
 
-std::optional<double> median_of(const std::vector<Telemetry>& blocks,
-                                std::optional<double> Telemetry::*field) {
-  std::vector<double> values;
-  for (const Telemetry& t : blocks) {
-    if (t.*field) values.push_back(*(t.*field));
-  }
-  if (values.empty()) return std::nullopt;
-  return roofline::median(values);
-}
-
-double median_s(const Series& series) { return roofline::median(series.round_medians()); }
-
-void set_statistics(Record& r, const Series& series) {
-  const std::vector<double> times = series.times(), medians = series.round_medians();
-  r.launches_per_sample = series.timed.launches;
-  r.samples = static_cast<std::int64_t>(times.size());
-  r.rounds = static_cast<std::int64_t>(medians.size());
-  r.time_median_s = roofline::median(medians);
-  if (const auto interval = roofline::median_interval(medians)) {
-    r.time_ci_low_s = interval->low;
-    r.time_ci_high_s = interval->high;
-  }
-  r.time_p10_s = roofline::quantile(times, 0.1);
-  r.time_p90_s = roofline::quantile(times, 0.9);
-  r.time_min_s = roofline::quantile(times, 0);
-  r.time_mean_s = roofline::mean(times);
-  r.time_cv = roofline::coefficient_of_variation(times);
-}
-
-void set_telemetry(Record& r, const Series& series) {
-  r.sm_clock_mhz = median_of(series.blocks, &Telemetry::sm_clock_mhz);
-  r.memory_clock_mhz = median_of(series.blocks, &Telemetry::memory_clock_mhz);
-  r.power_w = median_of(series.blocks, &Telemetry::power_w);
-  r.temperature_c = median_of(series.blocks, &Telemetry::temperature_c);
-  const auto reasons = [&](const Sample& s) {
-    const auto block = static_cast<std::size_t>(s.round);
-    return block < series.blocks.size() ? series.blocks[block].throttle_reasons : std::string();
-  };
-  std::int64_t throttled = 0;
-  for (const Sample& s : series.samples) {
-    if (reasons(s).empty()) continue;
-    r.throttle_reasons = reasons(s);
-    ++throttled;
-  }
-  if (r.sm_clock_mhz) r.throttled_samples = throttled;
-}
-
-/// What is to be said of a row that slowed down while it was sampled: throttling, as a rule.
-std::string trend(const Series& series) {
-  constexpr double kWorthSaying = 0.02;
-  const auto slower = slowdown(series);
-  if (!slower || *slower < kWorthSaying) return "";
-  const auto before = series.blocks.front().sm_clock_mhz, after = series.blocks.back().sm_clock_mhz;
-  return fmt::format(
-      "slowed down by {:.1f} % from its first rounds to its last{}", 100 * *slower,
-      before && after ? fmt::format(" (SM clock {:.0f} to {:.0f} MHz)", *before, *after) : "");
-}
-
-/// Whether two readings of the SM clock contradict each other. NVML's, in steps of 15 MHz and of
-/// one moment, is seldom off by 2 % on a steady clock.
-std::string clock_contradiction(const Series& series) {
-  constexpr double kMargin = 0.05;
-  const auto mean = median_of(series.blocks, &Telemetry::sm_clock_mhz),
-             momentary = median_of(series.blocks, &Telemetry::momentary_sm_clock_mhz);
-  if (!mean || !momentary || std::fabs(*mean - *momentary) <= kMargin * *momentary) return "";
-  return fmt::format(
-      "the SM clock is {:.0f} MHz by stamps in these runs, {:.0f} MHz by NVML after them", *mean,
-      *momentary);
-}
-
-/// Time of the best variant over the default's, round by round.
-std::string ratio_note(const Series& best, const Series& first) {
-  const auto ratio = roofline::paired_ratio(best.round_medians(), first.round_medians());
-  const auto interval =
-      ratio.interval ? fmt::format(" ({:.4f} to {:.4f})", ratio.interval->low, ratio.interval->high)
-                     : std::string();
-  return fmt::format("{:.4f}{} of the first variant's time", ratio.value, interval);
-}
-
-const Roof* find_roof(std::span<const Roof> roofs, Kind kind, auto&& fits) {
-  const auto at = std::find_if(roofs.begin(), roofs.end(),
-                               [&](const Roof& r) { return r.kind == kind && fits(r); });
-  return at == roofs.end() ? nullptr : &*at;
-}
-
 }  // namespace
 
 std::span<const std::string_view> input_kinds() { return kInputKinds; }
@@ -161,31 +75,6 @@ std::optional<kernels::InputKind> parse_input_kind(std::string_view name) {
   if (at == std::end(kInputKinds)) return std::nullopt;
   return static_cast<kernels::InputKind>(at - std::begin(kInputKinds));
 }
-
-/// One row on its way: what to run, and what is known of it so far.
-struct Runner::Row {
-  Case what;
-  Record record;
-  Work work;
-  std::shared_ptr<Operands> operands;
-  Level level = Level::none;
-  std::vector<Case> beside;     // of a companion, sampled for its ratio only: of whose rows
-  bool alone = false;           // sampled apart from the group, in no turns with the companion
-  bool beside_default = false;  // the best of several variants; the row before it is the default
-  std::optional<Series> series;
-
-  bool runs() const { return record.status == Status::ok; }
-  bool is_companion() const { return !beside.empty(); }
-  void end(Status status, std::string note) {
-    record.status = status;
-    record.note = std::move(note);
-    work = {};
-  }
-  void add_note(const std::string& note) {
-    if (note.empty()) return;
-    record.note += (record.note.empty() ? "" : "; ") + note;
-  }
-};
 
 /// Why nothing that takes `needed_s` can begin any more; nothing while it can.
 std::optional<std::string> Runner::too_late(double needed_s) const {
@@ -224,30 +113,13 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   const auto left_s = [&] {
     return std::clamp(end_s - device_.now_s(), 0.1, settings_.protocol.cap_s);
   };
-  const double cap_s = left_s(), preparing_s = preparing_s_per_byte_ * bytes_of(group);
-  const auto unfit = budget_.refuses(began_s, preparing_s, end_s);
-  std::vector<Row> rows;
-  const auto kinds = data_of(group, settings_);
-  for (const Case& c : group.cases) {
-    if (const auto why = unfit ? unfit : too_late(0)) {
-      rows.push_back(blank_row(c, settings_.caches.front(), {kinds.front(), settings_.seed}, ""));
-      rows.back().end(Status::skipped, *why);
-      continue;
-    }
-    for (const std::string& cache : settings_.caches) {
-      for (const kernels::InputKind kind : kinds) {
-        prepare(c, cache, {kind, settings_.seed}, settings_.candidates, cap_s, rows);
-      }
-    }
-  }
-  const bool any = std::any_of(rows.begin(), rows.end(), [](const Row& r) { return r.runs(); });
-  if (any && device_.facts().backend == "cpu") {
-    add_companions({kinds.front(), settings_.seed}, cap_s, rows);
-  }
-
+  Protocol protocol = settings_.protocol;
+  protocol.cap_s = left_s();
+  const double needed_s = preparing_s_per_byte_ * bytes_of(group);
+  std::vector<Row> rows =
+      prepare_all(group, budget_.refuses(began_s, needed_s, end_s), protocol.cap_s);
+  const bool any = std::ranges::any_of(rows, &Row::runs);
   try {
-    Protocol protocol = settings_.protocol;
-    protocol.cap_s = cap_s;
     if (any && budget_.hard()) {
       preparing_s_per_byte_ = (device_.now_s() - began_s) / bytes_of(group);
       for (Row& row : rows) {
@@ -264,7 +136,34 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
     }
     if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
+  return judge_all(rows, group.measures_roof);
+}
 
+/// The rows of a group, ready to be measured, and what is sampled beside them. `unfit`: why there
+/// is no time for it.
+std::vector<Row> Runner::prepare_all(const Group& group, const std::optional<std::string>& unfit,
+                                     double cap_s) {
+  std::vector<Row> rows;
+  const auto kinds = data_of(group, settings_);
+  const Data first{kinds.front(), settings_.seed};
+  for (const Case& c : group.cases) {
+    if (const auto why = unfit ? unfit : too_late(0)) {
+      rows.push_back(blank_row(c, settings_.caches.front(), first, ""));
+      rows.back().end(Status::skipped, *why);
+      continue;
+    }
+    for (const std::string& cache : settings_.caches) {
+      for (const kernels::InputKind kind : kinds) {
+        prepare(c, cache, {kind, settings_.seed}, settings_.candidates, cap_s, rows);
+      }
+    }
+  }
+  if (device_.facts().backend == "cpu") add_companions(first, cap_s, rows);
+  return rows;
+}
+
+/// Writes what was measured, and what was not and why.
+std::vector<Record> Runner::judge_all(std::vector<Row>& rows, bool measures_roof) {
   const auto companion = [&](const Row& row, bool roof) -> const Row* {
     const auto at = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
       const bool same = roof ? r.record.cache == row.record.cache && !row.alone
@@ -277,12 +176,17 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = rows[i];
     if (row.is_companion()) continue;
-    if (row.series) judge(row, companion(row, true), companion(row, false));
+    if (row.series && row.runs()) {
+      row.add_note(settings_.note);
+      judge(row, companion(row, true), companion(row, false),
+            {roofs_, device_.facts().cache_bytes, launch_s_, settings_.protocol.max_noise,
+             settings_.protocol.max_held_up});
+    }
     if (row.beside_default && row.series && rows[i - 1].series) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));
     }
     if (interrupted_ && !row.record.time_median_s && row.runs()) continue;  // nothing to save
-    publish(row, group.measures_roof);
+    publish(row, measures_roof);
     written.push_back(row.record);
   }
   if (lost_) std::rethrow_exception(lost_);
@@ -362,9 +266,8 @@ void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
 
 /// The first of `names` and, where that is another, the fastest of the first `candidates`, ready to
 /// be measured.
-std::vector<Runner::Row> Runner::best_of(Row row, Alternatives names,
-                                         const Implementation& implementation,
-                                         std::size_t candidates, double cap_s) {
+std::vector<Row> Runner::best_of(Row row, Alternatives names, const Implementation& implementation,
+                                 std::size_t candidates, double cap_s) {
   take_tuned_first(row, names);
   names.resize(std::min(names.size(), candidates));
   const double end = device_.now_s() + cap_s;
@@ -402,7 +305,7 @@ void Runner::choose(std::vector<Row>& candidates, double cap_s) {
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].series) continue;
     ++timed;
-    const double time_s = median_s(*candidates[i].series);
+    const double time_s = candidates[i].series->median_s();
     candidates[i].series.reset();
     if (!(time_s > 0 && time_s < best_s)) continue;
     best = i;
@@ -429,8 +332,8 @@ double Runner::bytes_of(const Group& group) const {
   return bytes;
 }
 
-Runner::Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
-                              std::string_view implementation) const {
+Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
+                      std::string_view implementation) const {
   const double set_bytes = operand_shapes(c).bytes();
   const bool cold = cache == "cold";
   const auto cost = roofline::cost(c);
@@ -575,136 +478,11 @@ void Runner::sustain(std::vector<Row>& rows) {
     attempt(row, [&] { measure(one, protocol); });
     if (row.series) {
       row.add_note(fmt::format("sustained: {:.4f} of the time in turns",
-                               median_s(*row.series) / median_s(*burst.series)));
+                               row.series->median_s() / burst.series->median_s()));
     }
     added.push_back(std::move(row));
   }
   std::move(added.begin(), added.end(), std::back_inserter(rows));
-}
-
-/// What keeps a row of `bytes_per_s` from its roof: the loop itself, or that it waits for memory.
-/// Nothing where the loop was slower in the cache: it was disturbed there.
-std::string Runner::limit_note(double bytes_per_s, const Row& loop) {
-  const double in_cache = cost(loop.what).bytes().value / median_s(*loop.series);
-  const double share = bytes_per_s / in_cache;
-  if (share > 1.2) return "";
-  return fmt::format(
-      "{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}", 100 * share,
-      in_cache / 1e9,
-      share >= 0.9 ? "arithmetic and conversion limit it" : "it waits for memory as well");
-}
-
-/// Whether other work held up the row, or what it is held against, in words: its numbers may then
-/// be those of the scheduler, which repeats them to 0.2 %.
-std::string Runner::disturbance(const Row& row, const Row* companion) const {
-  const auto said = [&](const Series& series, std::string_view whose) -> std::string {
-    const double share = held_up(series);
-    if (!(share > settings_.protocol.max_held_up)) return "";
-    return fmt::format("other work held up {:.0f} % of {} samples", 100 * share, whose);
-  };
-  if (std::string own = said(*row.series, "its"); !own.empty()) return own;
-  return companion == nullptr ? "" : said(*companion->series, "its roof kernel's");
-}
-
-void Runner::judge(Row& row, const Row* companion, const Row* loop) {
-  Record& r = row.record;
-  if (!row.runs()) return;
-  set_statistics(r, *row.series);
-  set_telemetry(r, *row.series);
-  const double time_s = *r.time_median_s;
-  if (time_s == 0 && row.work.launches == 1) {  // of nothing, between two events
-    r.status = Status::noisy;
-    return row.add_note("shorter than the timer resolves");
-  }
-  if (!(time_s > 0) || !std::isfinite(time_s)) {
-    const std::string note = fmt::format(
-        "no valid time: the median of {} samples is {} s; the kernel did not run, or "
-        "the timer failed",
-        *r.samples, time_s);
-    r.time_median_s.reset();
-    return row.end(Status::failed, note);
-  }
-  const roofline::Placing placing = place(row.what, row.level, roofs_);
-  const std::string disturbed = disturbance(row, companion);
-  if (!disturbed.empty()) r.throttle_reasons = roofline::kOtherWork;
-  if (!(noise(*row.series) <= settings_.protocol.max_noise) || !disturbed.empty()) {
-    r.status = Status::noisy;
-  }
-  row.add_note(disturbed);
-  row.add_note(settings_.note);
-  row.add_note(trend(*row.series));
-  row.add_note(clock_contradiction(*row.series));
-
-  const auto cost = roofline::cost(row.what);
-  if (cost.flops.value > 0) r.achieved_flops_per_s = cost.flops.value / time_s;
-  if (cost.bytes().value > 0) r.achieved_bytes_per_s = cost.bytes().value / time_s;
-
-  if (placing.memory != nullptr) r.peak_bytes_per_s = placing.memory->per_s;
-  if (placing.compute != nullptr) r.peak_flops_per_s = placing.compute->per_s;
-  if (placing.memory != nullptr && placing.compute != nullptr) {
-    r.attainable_flops_per_s =
-        attainable(cost.intensity(), placing.compute->flops_per_s(), placing.memory->bytes_per_s())
-            .value;
-  }
-  if (placing.roof != nullptr) {
-    r.roof_name = placing.roof->name;
-    r.roof_kind = placing.roof->kind;
-    r.fraction_of_roof = placing.roof_time->value / time_s;
-    r.bound = placing.bound;
-  }
-  if (launch_s_ && time_s < 2 * *launch_s_) r.bound = Bound::launch;
-
-  if (companion != nullptr) {
-    const auto beside = roofline::cost(companion->what);
-    const roofline::Ratio work =
-        beside.flops.value > 0 ? cost.flops / beside.flops : cost.bytes() / beside.bytes();
-    const roofline::Estimate ratio =
-        roofline::paired_ratio(companion->series->round_medians(), row.series->round_medians());
-    r.fraction_of_measured_roof = work.value * ratio.value;
-    if (ratio.interval) {
-      r.fraction_of_measured_roof_low = work.value * ratio.interval->low;
-      r.fraction_of_measured_roof_high = work.value * ratio.interval->high;
-    }
-  } else if (placing.measured_roof_time && placing.measured_roof_time->value > 0) {
-    r.fraction_of_measured_roof = placing.measured_roof_time->value / time_s;
-  }
-  if (loop != nullptr && row.level == Level::memory && disturbed.empty() &&
-      r.fraction_of_measured_roof.value_or(1) < 0.9) {
-    row.add_note(limit_note(*r.achieved_bytes_per_s, *loop));
-  }
-  if (const Roof* peak = mfu_peak(row.what, roofs_); peak != nullptr && r.achieved_flops_per_s) {
-    r.mfu = *r.achieved_flops_per_s / peak->per_s;
-    if (r.sm_clock_mhz && peak->clock_mhz) {
-      r.mfu_at_measured_clock = *r.mfu * *peak->clock_mhz / *r.sm_clock_mhz;
-      if (*r.mfu_at_measured_clock > 1) {
-        row.add_note("mfu_at_measured_clock is above 1: the clock is not that of these samples");
-      }
-    }
-  }
-
-  const bool past_cache = row.operands->shapes().bytes() >= 4 * device_.facts().cache_bytes;
-  const bool reads = cost.read.value > 0;
-  const bool gated = row.level == Level::link || (r.cache == "cold" && past_cache && reads);
-  const Roof* pins =
-      find_roof(roofs_, Kind::derived, [&](const Roof& f) { return f.level == row.level; });
-  const Roof* fastest = find_roof(roofs_, Kind::derived, [&](const Roof& f) {
-    return placing.compute != nullptr && f.pipe == placing.compute->pipe &&
-           f.dtype == placing.compute->dtype;
-  });
-  if (const auto cause = faster_than_light(r, gated ? pins : nullptr, fastest)) {
-    r.status = Status::above_roof;
-    row.add_note(*cause);
-  }
-  // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
-  // below, and by more than a better loop than the roof's own gains.
-  constexpr double kCpuMargin = 1.1;
-  if (disturbed.empty() && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
-    r.status = Status::above_roof;
-    row.add_note(
-        fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
-                    "came from the cache, or the roof kernel is slow",
-                    *r.fraction_of_measured_roof, *r.fraction_of_measured_roof_low));
-  }
 }
 
 void Runner::add_roof(const Row& row) {
@@ -809,27 +587,6 @@ std::optional<Case> in_cache(Case c, std::int64_t processors) {
     size = std::max<std::int64_t>(1, static_cast<std::int64_t>(share * static_cast<double>(size)));
   }
   return c;
-}
-
-std::optional<std::string> faster_than_light(const Record& r, const Roof* memory_limit,
-                                             const Roof* compute_limit) {
-  constexpr double kMargin = 1.02;
-  if (memory_limit != nullptr && r.achieved_bytes_per_s &&
-      *r.achieved_bytes_per_s > kMargin * memory_limit->per_s) {
-    return fmt::format(
-        "{:.4g} bytes/s, the pins of {} carry {:.4g}: data came from a cache, work was elided, or "
-        "the byte count is wrong",
-        *r.achieved_bytes_per_s, memory_limit->name, memory_limit->per_s);
-  }
-  if (compute_limit != nullptr && r.achieved_flops_per_s &&
-      *r.achieved_flops_per_s > kMargin * compute_limit->per_s) {
-    return fmt::format(
-        "{:.4g} FLOP/s, the pipe reaches {:.4g} at its highest clock: work was elided, another "
-        "pipe "
-        "or type did it, or the timer is wrong",
-        *r.achieved_flops_per_s, compute_limit->per_s);
-  }
-  return std::nullopt;
 }
 
 }  // namespace bench

@@ -15,6 +15,7 @@
 #include "bench/budget.h"
 #include "bench/device.h"
 #include "bench/implementation.h"
+#include "bench/row.h"
 #include "bench/run_folder.h"
 #include "bench/sampler.h"
 #include "bench/suite.h"
@@ -59,10 +60,11 @@ class Runner {
   void write_gemm_roofs();
 
  private:
-  struct Row;
-
   void attempt(Row& row, const std::function<void()>& step);
   std::optional<std::string> too_late(double needed_s) const;
+  std::vector<Row> prepare_all(const Group& group, const std::optional<std::string>& unfit,
+                               double cap_s);
+  std::vector<roofline::Record> judge_all(std::vector<Row>& rows, bool measures_roof);
   void add_companions(const Data& data, double cap_s, std::vector<Row>& rows);
   void prepare(const roofline::Case& c, const std::string& cache, const Data& data,
                std::size_t candidates, double cap_s, std::vector<Row>& rows,
@@ -78,9 +80,6 @@ class Runner {
   void make_ready(Row& row, const Implementation& implementation);
   void measure(std::vector<Row>& rows, Protocol protocol);
   void sustain(std::vector<Row>& rows);
-  static std::string limit_note(double bytes_per_s, const Row& loop);
-  void judge(Row& row, const Row* companion, const Row* loop);
-  std::string disturbance(const Row& row, const Row* companion) const;
   void add_roof(const Row& row);
   bool is_of_run(const roofline::Record& record) const;
   void publish(Row& row, bool measures_roof);
@@ -111,10 +110,5 @@ std::optional<roofline::Case> roof_companion(const roofline::Case& c,
 /// `c` in small, 256 KiB a processor, which is sampled beside it on a cpu to tell what its loop
 /// does where memory does not matter. Nothing for a GEMM and for what measures roofs.
 std::optional<roofline::Case> in_cache(roofline::Case c, std::int64_t processors);
-
-/// Whether a row is faster than the hardware can be, and the likely cause.
-std::optional<std::string> faster_than_light(const roofline::Record& record,
-                                             const roofline::Roof* memory_limit,
-                                             const roofline::Roof* compute_limit);
 
 }  // namespace bench

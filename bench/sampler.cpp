@@ -35,6 +35,8 @@ std::vector<double> Series::round_medians() const {
   return medians;
 }
 
+double Series::median_s() const { return roofline::median(round_medians()); }
+
 double noise(const Series& series) {
   const std::vector<double> medians = series.round_medians();
   const auto interval = roofline::median_interval(medians);

@@ -38,6 +38,8 @@ struct Series {
   std::vector<double> times() const;
   /// The median of each round.
   std::vector<double> round_medians() const;
+  /// The median of those.
+  double median_s() const;
 };
 
 /// Half-width of the interval for the median, over round medians, relative to it. Infinite before
