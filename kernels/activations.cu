@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <array>
+
 #include "kernels/activations.cuh"
 #include "kernels/cuda_table.h"
 
@@ -13,37 +16,48 @@ constexpr Policy kActivationPolicies[] = {
     {.name = "t64v4", .threads = 64, .vectors = 4},
     {.name = "t512v4", .threads = 512, .vectors = 4},
     {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
+    {.name = "t128v1-loads-once", .threads = 128, .vectors = 1, .caching = Caching::loads_once},
+    {.name = "t128v1-once", .threads = 128, .vectors = 1, .caching = Caching::once},
+    {.name = "t512v4-once", .threads = 512, .vectors = 4, .caching = Caching::once},
+    {.name = "t256v8", .threads = 256, .vectors = 8},
 };
+
+// GeLU in fp32 and bf16: 8 vectors beside its arithmetic are more than 64 registers hold.
+constexpr auto kUpTo4Policies = [] {
+  std::array<Policy, std::size(kActivationPolicies) - 1> all;
+  std::copy_n(kActivationPolicies, all.size(), all.begin());
+  return all;
+}();
 
 // One kernel a type: the erf form stands beside the other for comparison, and is the most expensive
 // to compile of all.
 constexpr Policy kErfPolicies[] = {kActivationPolicies[0], kActivationPolicies[5],
                                    kActivationPolicies[6]};
 
-template <ElementwiseOp Op, int... kVectors>
-constexpr Kernel activation(std::span<const Policy> policies = kActivationPolicies) {
-  return {Op::kName, DtypeTraits<typename Op::Element>::kName, policies, no_workspace,
+template <ElementwiseOp Op, const auto& kPolicies = kActivationPolicies>
+constexpr Kernel activation() {
+  return {Op::kName, DtypeTraits<typename Op::Element>::kName, kPolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
-            launch_elementwise<Op, kVectors...>(Op(), x, x.n, policy, queue);
+            launch_elementwise<Op, kPolicies>(Op(), x, x.n, policy, queue);
           }};
 }
 
 constexpr Kernel kActivations[] = {
-    activation<Relu<float>, 1, 2, 4>(),
-    activation<Relu<__half>, 1, 2, 4>(),
-    activation<Relu<__nv_bfloat16>, 1, 2, 4>(),
-    activation<Relu<__nv_fp8_e4m3>, 1, 2, 4>(),
-    activation<Relu<__nv_fp8_e5m2>, 1, 2, 4>(),
-    activation<Gelu<float>, 1, 2, 4>(),
-    activation<Gelu<__half>, 1, 2, 4>(),
-    activation<Gelu<__nv_bfloat16>, 1, 2, 4>(),
-    activation<Gelu<__nv_fp8_e4m3>, 1, 2, 4>(),
-    activation<Gelu<__nv_fp8_e5m2>, 1, 2, 4>(),
-    activation<GeluErf<float>, 4>(kErfPolicies),
-    activation<GeluErf<__half>, 4>(kErfPolicies),
-    activation<GeluErf<__nv_bfloat16>, 4>(kErfPolicies),
-    activation<GeluErf<__nv_fp8_e4m3>, 4>(kErfPolicies),
-    activation<GeluErf<__nv_fp8_e5m2>, 4>(kErfPolicies),
+    activation<Relu<float>>(),
+    activation<Relu<__half>>(),
+    activation<Relu<__nv_bfloat16>>(),
+    activation<Relu<__nv_fp8_e4m3>>(),
+    activation<Relu<__nv_fp8_e5m2>>(),
+    activation<Gelu<float>, kUpTo4Policies>(),
+    activation<Gelu<__half>>(),
+    activation<Gelu<__nv_bfloat16>, kUpTo4Policies>(),
+    activation<Gelu<__nv_fp8_e4m3>>(),
+    activation<Gelu<__nv_fp8_e5m2>>(),
+    activation<GeluErf<float>, kErfPolicies>(),
+    activation<GeluErf<__half>, kErfPolicies>(),
+    activation<GeluErf<__nv_bfloat16>, kErfPolicies>(),
+    activation<GeluErf<__nv_fp8_e4m3>, kErfPolicies>(),
+    activation<GeluErf<__nv_fp8_e5m2>, kErfPolicies>(),
 };
 
 }  // namespace

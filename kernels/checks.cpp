@@ -61,9 +61,11 @@ void check_policy(const char* op, const Policy& policy) {
   }
 }
 
-void refuse_vectors(const char* op, int vectors) {
-  refuse(op, "not compiled for " + std::to_string(vectors) +
-                 " vectors a thread; the table of kernels lists its policies");
+void refuse_form(const char* op, const Policy& policy) {
+  constexpr const char* kCached[] = {"", " that are loaded once", " that are moved once"};
+  refuse(op, "not compiled for " + std::to_string(policy.vectors) + " vectors a thread" +
+                 kCached[static_cast<int>(policy.caching)] +
+                 "; the table of kernels lists its policies");
 }
 
 void refuse_dtype(const char* dtype) {

@@ -34,8 +34,8 @@ void check_apart(const char* op, const Range& out, std::initializer_list<Range> 
 /// Refuses a block that is not whole warps, or larger than kernels are compiled for.
 void check_policy(const char* op, const Policy& policy);
 
-/// A policy asked for `vectors` that the kernel was not compiled for.
-[[noreturn]] void refuse_vectors(const char* op, int vectors);
+/// A policy asked for vectors, or for caching, that the kernel was not compiled for.
+[[noreturn]] void refuse_form(const char* op, const Policy& policy);
 
 [[noreturn]] void refuse_dtype(const char* dtype);
 

@@ -17,15 +17,15 @@ __host__ __device__ void multiply_add(Word x, Word y, float& sum) {
   for (int k = 0; k < kLanesPerWord<T>; ++k) sum += fx.lane[k] * fy.lane[k];
 }
 
-template <Dtype T, int kVectors>
+template <Dtype T, int kVectors, Caching kCaching>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
     dot_kernel(const void* a, const void* b, float* partials, std::int64_t n) {
   constexpr int kLanes = sizeof(Vector) / sizeof(T);
   float sums[4] = {};  // one for each word of a vector: chains of additions side by side
   for_tiles<kVectors>(n / kLanes, [a, b, &sums]<int kCount>(std::int64_t first) {
     Word x[4 * kCount], y[4 * kCount];
-    load_once(a, first, x);
-    load_once(b, first, y);
+    load<kCaching>(a, first, x);
+    load<kCaching>(b, first, y);
     for (int j = 0; j < 4 * kCount; ++j) multiply_add<T>(x[j], y[j], sums[j % 4]);
   });
   const std::int64_t i = n / kLanes * kLanes + threadIdx.x;  // the tail: the first block's
@@ -55,7 +55,7 @@ LaunchConfig dot_grid(std::int64_t n, const Policy& policy, const Queue& queue) 
 }
 
 /// Enqueues out[0] = sum of a[i] b[i], i < n; 0 for n = 0. a, b: n elements of T; out: one fp32.
-template <Dtype T>
+template <Dtype T, const auto& kPolicies>
 void launch_dot(const Operands& x, const Policy& policy, const Queue& queue) {
   check_count("dot", "n", x.n);
   const LaunchConfig grid = dot_grid<T>(x.n, policy, queue);
@@ -67,8 +67,8 @@ void launch_dot(const Operands& x, const Policy& policy, const Queue& queue) {
   check_apart("dot", out, {a, b, partials});
   check_apart("dot", partials, {a, b});
   auto* sums = static_cast<float*>(x.workspace);
-  with_vectors<1, 2, 4>("dot", policy, [&]<int kVectors>() {
-    launch(grid, dot_kernel<T, kVectors>, x.a, x.b, sums, x.n);
+  with_form<kPolicies>("dot", policy, [&]<int kVectors, Caching kCaching>() {
+    launch(grid, dot_kernel<T, kVectors, kCaching>, x.a, x.b, sums, x.n);
   });
   launch({1, kMaxThreads, queue.stream}, sum_kernel, sums, grid.blocks, static_cast<float*>(x.out));
 }

@@ -38,18 +38,18 @@ __host__ __device__ void apply(const Op& op, Word (&a)[kWords], const Word (&b)[
   }
 }
 
-template <ElementwiseOp Op, int kVectors>
+template <ElementwiseOp Op, int kVectors, Caching kCaching>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
     elementwise_kernel(Op op, const void* a, const void* b, void* out, std::int64_t n) {
   constexpr int kLanes = sizeof(Vector) / sizeof(typename Op::Element);
   const std::int64_t vectors = n / kLanes;
   for_tiles<kVectors>(vectors, [=]<int kCount>(std::int64_t first) {
     Word x[4 * kCount] = {}, y[4 * kCount] = {};
-    if constexpr (Op::kInputs >= 1) load(a, first, x);
-    if constexpr (Op::kInputs == 2) load(b, first, y);
+    if constexpr (Op::kInputs >= 1) load<kCaching>(a, first, x);
+    if constexpr (Op::kInputs == 2) load<kCaching>(b, first, y);
     if constexpr (Op::kInputs == 1) finish_issuing_loads();  // with two, ptxas does; and spills
     apply(op, x, y);
-    store(x, out, first);
+    store<kCaching>(x, out, first);
   });
   const std::int64_t i = vectors * kLanes + threadIdx.x;  // the tail: the first block's
   if (blockIdx.x == 0 && i < n) {
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
 }
 
 /// Enqueues out = op(a, b). a, b, out: arrays of n Elements, 16-byte aligned, not overlapping.
-template <ElementwiseOp Op, int... kVectors>
+template <ElementwiseOp Op, const auto& kPolicies>
 void launch_elementwise(const Op& op, const Operands& x, std::int64_t n, const Policy& policy,
                         const Queue& queue) {
   constexpr int kLanes = sizeof(Vector) / sizeof(typename Op::Element);
@@ -76,8 +76,8 @@ void launch_elementwise(const Op& op, const Operands& x, std::int64_t n, const P
   check_policy(Op::kName, policy);
   if (n == 0) return;
   const LaunchConfig config = grid_for(n / kLanes, policy.vectors, policy, queue);
-  with_vectors<kVectors...>(Op::kName, policy, [&]<int kCount>() {
-    launch(config, elementwise_kernel<Op, kCount>, op, x.a, x.b, x.out, n);
+  with_form<kPolicies>(Op::kName, policy, [&]<int kVectors, Caching kCaching>() {
+    launch(config, elementwise_kernel<Op, kVectors, kCaching>, op, x.a, x.b, x.out, n);
   });
 }
 

@@ -97,7 +97,7 @@ inline std::size_t gemv_workspace_bytes(const Operands& x, const Policy& policy,
 /// Enqueues y = A x; zeros for n = 0. a: m rows of n elements of T, lda elements apart; b: x, n
 /// elements; out: y, m elements of GemvOutput. The policy's vectors are the rows of a block; with
 /// its splits, two launches.
-template <Dtype T>
+template <Dtype T, const auto& kPolicies>
 void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   constexpr std::int64_t kSize = sizeof(T), kOutSize = sizeof(typename DtypeTraits<T>::GemvOutput);
   check_count("gemv", "m", x.m);
@@ -118,7 +118,7 @@ void launch_gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto splits = static_cast<unsigned>(policy.splits);
   grid.blocks = std::min(grid.blocks, static_cast<unsigned>(kMaxBlocks) / splits) * splits;
   auto* const sums = static_cast<float*>(x.workspace);
-  with_vectors<1, 2>("gemv", policy, [&]<int kRows>() {
+  with_form<kPolicies>("gemv", policy, [&]<int kRows, Caching>() {
     launch(grid, gemv_kernel<T, kRows>, x.a, x.b, x.out, sums, x.m, x.n, lda, splits);
   });
   if (splits > 1) {

@@ -526,9 +526,15 @@ TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
   if (on_.name == "fibers" || on_.name == "gpu") {
     Policy wrong = policy;
     wrong.vectors = 3;
+    wrong.caching = Caching::usual;
     EXPECT_EQ(
         refusal(on_, kernel_, good, wrong),
         op_ + ": not compiled for 3 vectors a thread; the table of kernels lists its policies");
+    wrong.caching = Caching::loads_once;
+    EXPECT_EQ(refusal(on_, kernel_, good, wrong),
+              op_ +
+                  ": not compiled for 3 vectors a thread that are loaded once; the table of "
+                  "kernels lists its policies");
     wrong = policy;
     wrong.threads = 100;
     EXPECT_EQ(refusal(on_, kernel_, good, wrong),
@@ -574,6 +580,27 @@ TEST(TunedTable, NamesPoliciesThatTheKernelsHave) {
         }
         EXPECT_TRUE(found) << t.op << " " << t.dtype;
         EXPECT_GT(t.gain, 1);
+      }
+    }
+  }
+}
+
+/// It is all that a row of measurements.csv tells of the policy.
+TEST(Policies, AreNamedForWhatTheyAre) {
+  const auto part = [](const char* letter, int number, int unsaid) {
+    return number == unsaid ? "" : std::string(letter).append(std::to_string(number));
+  };
+  constexpr const char* kCaching[] = {"", "-loads-once", "-once"};
+  for (const Executor& on : executors()) {
+    if (on.stamp == nullptr) continue;  // a table of loops
+    for (const Kernel& k : on.table) {
+      const std::string op = k.op;
+      if (op == "empty" || op == "mma") continue;  // of one policy each
+      for (const Policy& p : k.policies) {
+        EXPECT_EQ(p.name, part("t", p.threads, 0) + part(op == "gemv" ? "r" : "v", p.vectors, 0) +
+                              part("g", p.blocks_per_processor, 0) + part("s", p.splits, 1) +
+                              kCaching[static_cast<int>(p.caching)])
+            << op << " " << k.dtype;
       }
     }
   }

@@ -22,7 +22,7 @@ constexpr Kernel fma() {
               return same_bits<Packed>(DtypeTraits<T>::pack(lanes));
             };
             const Fma<T, Packed> op{x.m, both(-1.0F), both(1.0F)};
-            launch_elementwise<Fma<T, Packed>, 2, 4>(op, x, x.n, policy, queue);
+            launch_elementwise<Fma<T, Packed>, kPeakPolicies>(op, x, x.n, policy, queue);
           }};
 }
 

@@ -8,10 +8,27 @@ namespace {
 // The first of each is a guess, see tuned.h. A grid of as many blocks as fit, so that the partials
 // are few, or of several times as many, so that no SM waits for another.
 constexpr Policy kDotPolicies[] = {
-    {.name = "t256v4g4", .threads = 256, .vectors = 4, .blocks_per_processor = 4},
+    {.name = "t256v4g4-once",
+     .threads = 256,
+     .vectors = 4,
+     .blocks_per_processor = 4,
+     .caching = Caching::once},
+    {.name = "t512v4g2-once",
+     .threads = 512,
+     .vectors = 4,
+     .blocks_per_processor = 2,
+     .caching = Caching::once},
+    {.name = "t512v4g32-once",
+     .threads = 512,
+     .vectors = 4,
+     .blocks_per_processor = 32,
+     .caching = Caching::once},
+    {.name = "t256v2g8-once",
+     .threads = 256,
+     .vectors = 2,
+     .blocks_per_processor = 8,
+     .caching = Caching::once},
     {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},
-    {.name = "t512v4g32", .threads = 512, .vectors = 4, .blocks_per_processor = 32},
-    {.name = "t256v2g8", .threads = 256, .vectors = 2, .blocks_per_processor = 8},
 };
 // Few rows want many threads a row, and blocks that share them; many rows few.
 constexpr Policy kGemvPolicies[] = {
@@ -30,12 +47,13 @@ constexpr Kernel dot() {
           [](const Operands& x, const Policy& policy, const Queue& queue) {
             return dot_grid<T>(x.n, policy, queue).blocks * sizeof(float);
           },
-          launch_dot<T>};
+          launch_dot<T, kDotPolicies>};
 }
 
 template <Dtype T>
 constexpr Kernel gemv() {
-  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, gemv_workspace_bytes, launch_gemv<T>};
+  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, gemv_workspace_bytes,
+          launch_gemv<T, kGemvPolicies>};
 }
 
 constexpr Kernel kProducts[] = {

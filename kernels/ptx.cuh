@@ -147,6 +147,19 @@ __host__ __device__ inline void load_once(const void* from, std::uint32_t* to) {
 #endif
 }
 
+/// Stores 16 bytes, aligned, that nobody will read soon: they are the first to leave L2. Source:
+/// PTX ISA, st, cache operator .cs.
+__host__ __device__ inline void store_once(const std::uint32_t* from, void* to) {
+#ifdef __CUDA_ARCH__
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};"
+               :
+               : "l"(to), "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
+               : "memory");
+#else
+  std::memcpy(to, from, 16);
+#endif
+}
+
 /// A barrier of the lanes that are here, over which ptxas 13.0 moves no load or use of one: all
 /// loads before it are issued before any is waited for. Without it, 3 of the 4 of an FP8 GeLU are,
 /// and 1 of the 4 of an FP8 erf; scripts/sass_report.py counts them. It costs 3 instructions.

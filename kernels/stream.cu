@@ -7,7 +7,18 @@ namespace {
 
 // The first of each is a guess, see tuned.h. Copy and write have one kernel a policy for all
 // dtypes, or small ones, and so more.
-constexpr Policy kStreamPolicies[] = {
+constexpr Policy kCopyPolicies[] = {
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v8", .threads = 256, .vectors = 8},
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+    {.name = "t256v1", .threads = 256, .vectors = 1},
+    {.name = "t128v1", .threads = 128, .vectors = 1},
+    {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
+    {.name = "t128v1-loads-once", .threads = 128, .vectors = 1, .caching = Caching::loads_once},
+    {.name = "t128v1-once", .threads = 128, .vectors = 1, .caching = Caching::once},
+    {.name = "t512v4-once", .threads = 512, .vectors = 4, .caching = Caching::once},
+};
+constexpr Policy kWritePolicies[] = {
     {.name = "t256v4", .threads = 256, .vectors = 4},
     {.name = "t256v8", .threads = 256, .vectors = 8},
     {.name = "t256v2", .threads = 256, .vectors = 2},
@@ -29,6 +40,11 @@ constexpr Policy kReadPolicies[] = {
     {.name = "t512v4g128", .threads = 512, .vectors = 4, .blocks_per_processor = 128},
     {.name = "t256v8g128", .threads = 256, .vectors = 8, .blocks_per_processor = 128},
     {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t512v4g4-once",
+     .threads = 512,
+     .vectors = 4,
+     .blocks_per_processor = 4,
+     .caching = Caching::once},
 };
 constexpr Policy kEmptyPolicies[] = {{.name = "t32", .threads = 32, .vectors = 1}};
 
@@ -45,24 +61,24 @@ constexpr Kernel read() {
           },
           [](const Operands& x, const Policy& policy, const Queue& queue) {
             check_count("read", "n", x.n);
-            launch_read(x, bytes_of<T>(x.n), policy, queue);
+            launch_read<kReadPolicies>(x, bytes_of<T>(x.n), policy, queue);
           }};
 }
 
 template <Dtype T>
 constexpr Kernel copy() {
-  return {"copy", DtypeTraits<T>::kName, kStreamPolicies, no_workspace,
+  return {"copy", DtypeTraits<T>::kName, kCopyPolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
             check_count("copy", "n", x.n);
-            launch_elementwise<Copy, 1, 2, 4, 8>(Copy(), x, bytes_of<T>(x.n), policy, queue);
+            launch_elementwise<Copy, kCopyPolicies>(Copy(), x, bytes_of<T>(x.n), policy, queue);
           }};
 }
 
 template <Dtype T>
 constexpr Kernel write() {
-  return {"write", DtypeTraits<T>::kName, kStreamPolicies, no_workspace,
+  return {"write", DtypeTraits<T>::kName, kWritePolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
-            launch_elementwise<Write<T>, 1, 2, 4, 8>(Write<T>(), x, x.n, policy, queue);
+            launch_elementwise<Write<T>, kWritePolicies>(Write<T>(), x, x.n, policy, queue);
           }};
 }
 
@@ -70,7 +86,7 @@ template <Dtype T>
 constexpr Kernel triad() {
   return {"triad", DtypeTraits<T>::kName, kTriadPolicies, no_workspace,
           [](const Operands& x, const Policy& policy, const Queue& queue) {
-            launch_elementwise<Triad<T>, 1, 2, 4>(Triad<T>(), x, x.n, policy, queue);
+            launch_elementwise<Triad<T>, kTriadPolicies>(Triad<T>(), x, x.n, policy, queue);
           }};
 }
 

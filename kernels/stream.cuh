@@ -45,14 +45,14 @@ struct Triad {
 
 /// partials[block] = all 32-bit words that the block read, XORed: cheap, exact in any order, and
 /// a result, so that no load can be left out. What is left of a last word is padded with zeros.
-template <int kVectors>
+template <int kVectors, Caching kCaching>
 __global__ void __launch_bounds__(kMaxThreads, kMinBlocksPerSm)
     read_kernel(const void* a, Word* partials, std::int64_t bytes) {
   constexpr std::int64_t kBytes = sizeof(Vector);
   Word sum = 0;
   for_tiles<kVectors>(bytes / kBytes, [a, &sum]<int kCount>(std::int64_t first) {
     Word x[4 * kCount];
-    load(a, first, x);
+    load<kCaching>(a, first, x);
     for (const Word w : x) sum ^= w;
   });
   const std::int64_t i = bytes / kBytes * kBytes + threadIdx.x;  // the tail: the first block's
@@ -70,16 +70,16 @@ inline LaunchConfig read_grid(std::int64_t bytes, const Policy& policy, const Qu
 }
 
 /// Enqueues workspace[block] = XOR of the words that the block read of a, `bytes` of it.
-inline void launch_read(const Operands& x, std::int64_t bytes, const Policy& policy,
-                        const Queue& queue) {
+template <const auto& kPolicies>
+void launch_read(const Operands& x, std::int64_t bytes, const Policy& policy, const Queue& queue) {
   const LaunchConfig config = read_grid(bytes, policy, queue);
   const Range a{"a", x.a, bytes};
   const Range partials{"workspace", x.workspace, config.blocks * std::int64_t{sizeof(Word)}};
   check_aligned("read", a);
   check_aligned("read", partials, 256);
   check_apart("read", partials, {a});
-  with_vectors<1, 2, 4, 8>("read", policy, [&]<int kVectors>() {
-    launch(config, read_kernel<kVectors>, x.a, static_cast<Word*>(x.workspace), bytes);
+  with_form<kPolicies>("read", policy, [&]<int kVectors, Caching kCaching>() {
+    launch(config, read_kernel<kVectors, kCaching>, x.a, static_cast<Word*>(x.workspace), bytes);
   });
 }
 

@@ -12,15 +12,23 @@
 
 namespace kernels {
 
+/// What a GPU's caches are told of the bytes that pass, each moved once.
+enum class Caching {
+  usual,       // nothing
+  loads_once,  // what is loaded takes no room in L1 and is the first to leave L2
+  once,        // so does what is stored
+};
+
 /// How a launch is cut up. Each policy of a kernel is a variant that can be measured.
 struct Policy {
   const char* name = "";  // "t256v4"; unique in its kernel
   int threads = 0;        // CUDA threads a block; unused on a cpu
   int vectors = 1;        // 16-byte loads of each input a thread has in flight; of gemv: rows
   int blocks_per_processor =
-      0;                     // 0: one-shot grid that covers n; else grid-stride, this many x SMs
-  int splits = 1;            // of gemv's columns, among blocks whose sums a second launch adds
-  bool nontemporal = false;  // on a cpu: stores that bypass the caches
+      0;           // 0: one-shot grid that covers n; else grid-stride, this many x SMs
+  int splits = 1;  // of gemv's columns, among blocks whose sums a second launch adds
+  Caching caching = Caching::usual;  // on a GPU; gemv has its own
+  bool nontemporal = false;          // on a cpu: stores that bypass the caches
 };
 
 /// Operands of one launch, in the memory of the backend, 16-byte aligned. What an op does not use

@@ -1,7 +1,10 @@
 // How the threads of a grid walk over memory: in tiles, 16 bytes an access, several in flight.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <utility>
 
 #include "kernels/checks.h"
 #include "kernels/launch.cuh"
@@ -35,37 +38,42 @@ __device__ void for_tiles(std::int64_t vectors, F f) {
 /// The Vectors `first`, first + blockDim.x ... of `from`: neighbouring threads read neighbours. No
 /// __restrict__ on what a kernel loads: with it ptxas 13.0 sinks loads below stores, and 8 in the
 /// PTX were 4 in the SASS.
-template <int kWords>
+template <Caching kCaching, int kWords>
 __device__ void load(const void* from, std::int64_t first, Word (&to)[kWords]) {
   for (int j = 0; j < kWords / 4; ++j) {
-    const Vector v = static_cast<const Vector*>(from)[first + j * std::int64_t{blockDim.x}];
-    for (int k = 0; k < 4; ++k) to[4 * j + k] = v.word[k];
+    const Vector* at = static_cast<const Vector*>(from) + first + j * std::int64_t{blockDim.x};
+    if constexpr (kCaching == Caching::usual) {
+      const Vector v = *at;
+      for (int k = 0; k < 4; ++k) to[4 * j + k] = v.word[k];
+    } else {
+      load_once(at, &to[4 * j]);
+    }
   }
 }
 
-/// The same, of what is read once.
-template <int kWords>
-__device__ void load_once(const void* from, std::int64_t first, Word (&to)[kWords]) {
-  for (int j = 0; j < kWords / 4; ++j) {
-    load_once(static_cast<const Vector*>(from) + first + j * std::int64_t{blockDim.x}, &to[4 * j]);
-  }
-}
-
-template <int kWords>
+template <Caching kCaching, int kWords>
 __device__ void store(const Word (&from)[kWords], void* to, std::int64_t first) {
   for (int j = 0; j < kWords / 4; ++j) {
-    static_cast<Vector*>(to)[first + j * std::int64_t{blockDim.x}] = {
-        {from[4 * j], from[4 * j + 1], from[4 * j + 2], from[4 * j + 3]}};
+    Vector* at = static_cast<Vector*>(to) + first + j * std::int64_t{blockDim.x};
+    if constexpr (kCaching == Caching::once) {
+      store_once(&from[4 * j], at);
+    } else {
+      *at = {{from[4 * j], from[4 * j + 1], from[4 * j + 2], from[4 * j + 3]}};
+    }
   }
 }
 
-/// Calls f<kVectors>() for the policy's vectors, one of kChoices. Throws std::invalid_argument
-/// else.
-template <int... kChoices, typename F>
-void with_vectors(const char* op, const Policy& policy, F f) {
-  const bool known =
-      ((policy.vectors == kChoices && (f.template operator()<kChoices>(), true)) || ...);
-  if (!known) refuse_vectors(op, policy.vectors);
+/// Calls f<vectors, caching>() of the policy, which has both in common with one of kPolicies: what
+/// these name is what is compiled. Throws std::invalid_argument else.
+template <const auto& kPolicies, typename F>
+void with_form(const char* op, const Policy& policy, F f) {
+  const bool known = [&]<std::size_t... kAt>(std::index_sequence<kAt...>) {
+    return ((policy.vectors == kPolicies[kAt].vectors && policy.caching == kPolicies[kAt].caching &&
+             (f.template operator()<kPolicies[kAt].vectors, kPolicies[kAt].caching>(), true)) ||
+            ...);
+  }
+  (std::make_index_sequence<std::size(kPolicies)>());
+  if (!known) refuse_form(op, policy);
 }
 
 }  // namespace kernels

@@ -31,7 +31,7 @@ inline constexpr Tuned kTunedH200[] = {
     {"copy", "", "t128v1", 1.046},         {"relu", "", "t128v1", 1.039},
     {"gelu", "fp32", "t128v1", 1.039},     {"gelu", "fp16", "t128v1", 1.033},
     {"gelu", "bf16", "t128v1", 1.033},     {"gelu", "fp8_e4m3", "t512v4", 1.011},
-    {"gelu", "fp8_e5m2", "t512v4", 1.015}, {"dot", "", "t512v4g2", 1.002},
+    {"gelu", "fp8_e5m2", "t512v4", 1.015}, {"dot", "", "t512v4g2-once", 1.002},
 };
 
 inline constexpr TunedDevice kTunedDevices[] = {

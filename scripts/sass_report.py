@@ -1,8 +1,9 @@
 """Reads the machine code of the kernels and holds it against a budget; no GPU needed.
 
-For each kernel, type and number of vectors in flight (of one architecture): what the steady loop
-issues for an element, whether it moves 16 bytes an access with all loads before their first use,
-registers, local memory, and the bandwidth at which issuing instructions, not memory, is the limit.
+For each kernel, type, number of vectors in flight and cache hint (of one architecture): what the
+steady loop issues for an element, whether it moves 16 bytes an access, hinted as its policies say,
+with all loads before their first use, registers, local memory, and the bandwidth at which issuing
+instructions, not memory, is the limit.
 
 exit codes: 0 within budget, 1 over it, 2 wrong usage, 3 no cuobjdump or no such code
 """
@@ -33,6 +34,7 @@ TYPES = {
     "__nv_fp8_e4m3": "fp8_e4m3",
     "__nv_fp8_e5m2": "fp8_e5m2",
 }
+CACHING = ["", "-loads-once", "-once"]  # of enum class Caching
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ class Instruction:
 
     @property
     def streams(self) -> bool:
-        """A load of what is read once, past the L1."""
-        return self.opcode.startswith("LDG.E.NA")
+        """A load, past the L1, or a store of what is moved once."""
+        return self.opcode.startswith(("LDG.E.NA", "STG.E.EF"))
 
     @property
     def converts(self) -> bool:
@@ -118,13 +120,14 @@ class Kernel:
     op: str
     dtype: str
     vectors: int
+    caching: str  # what the names of its policies end in
     inputs: int  # arrays read from memory: not the x of a gemv
     outputs: int  # arrays written
     function: Function
 
     @property
     def label(self) -> str:
-        return f"{self.op} {self.dtype}, {self.vectors} vectors"
+        return f"{self.op} {self.dtype}, {self.vectors}{self.caching} vectors"
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,7 @@ class Row:
     loads: int
     loads_before_use: int
     narrow: int  # accesses of less than 16 bytes
+    unhinted: int  # accesses that lack the hint of its caching
     local: int  # of the whole kernel
     total: float
     mufu: float
@@ -170,15 +174,18 @@ def kernel_of(function: Function) -> Kernel | None:
     if not match:
         return None
     family, arguments = match.groups()
-    vectors = int(re.findall(r"\d+", arguments)[-1])
+    form = re.search(r"(\d+)(?:, \(kernels::Caching\)(\d))?$", arguments)
+    assert form, function.name
+    vectors, caching = int(form[1]), CACHING[int(form[2] or 0)]
     found = re.search("|".join(TYPES), arguments)
     dtype = TYPES[found[0]] if found else "bytes"
     if family != "elementwise":
-        return Kernel(family, dtype, vectors, 2 if family == "dot" else 1, 0, function)
+        inputs = 2 if family == "dot" else 1
+        return Kernel(family, dtype, vectors, caching, inputs, 0, function)
     functor = re.findall(r"\w+", arguments)[1]  # kernels::Relu<...>
     op = "gelu_erf" if functor == "GeluErf" else functor.lower()
     inputs = {"write": 0, "triad": 2}.get(op, 1)
-    return None if op == "fma" else Kernel(op, dtype, vectors, inputs, 1, function)
+    return None if op == "fma" else Kernel(op, dtype, vectors, caching, inputs, 1, function)
 
 
 # ---- the steady loop -----------------------------------------------------------------------------
@@ -232,11 +239,13 @@ def measure(kernel: Kernel) -> Row:
     lanes = 16 // SIZES[kernel.dtype]
     elements = (len(loads) / kernel.inputs if kernel.inputs else len(stores)) * lanes
     elements = elements or float("nan")
+    hinted = {"": [], "-loads-once": everything, "-once": everything + stores}[kernel.caching]
     return Row(
         kernel=kernel,
         loads=len(loads),
         loads_before_use=loads_before_use(body, loads),
         narrow=sum(not i.is_wide for i in loads + stores),
+        unhinted=sum(not i.streams for i in hinted),
         local=kernel.function.local_accesses,
         total=len(body) / elements,
         mufu=sum(i.name == "MUFU" for i in body) / elements,
@@ -257,6 +266,8 @@ def faults(row: Row) -> list[str]:
         found.append(f"{row.local} accesses of local memory")
     if row.narrow:
         found.append(f"{row.narrow} accesses of less than 16 bytes in the loop")
+    if row.unhinted:
+        found.append(f"{row.unhinted} accesses in the loop without the hint of {k.caching}")
     if row.loads_before_use < row.loads:
         found.append(f"{row.loads_before_use} of {row.loads} loads before their first use")
     budgets = [b for b in BUDGETS if (b.op, b.size) == (k.op, SIZES[k.dtype])]
@@ -276,7 +287,14 @@ def measured(functions: Sequence[Function]) -> list[Row]:
     """A row of each kernel that measures bandwidth, in the order of the budgets."""
     order = [*dict.fromkeys(b.op for b in BUDGETS)]
     kernels = [k for f in functions if (k := kernel_of(f))]
-    kernels.sort(key=lambda k: ([*order, k.op].index(k.op), [*SIZES].index(k.dtype), k.vectors))
+    kernels.sort(
+        key=lambda k: (
+            [*order, k.op].index(k.op),
+            [*SIZES].index(k.dtype),
+            k.vectors,
+            CACHING.index(k.caching),
+        )
+    )
     return [measure(k) for k in kernels]
 
 
@@ -297,7 +315,7 @@ def table(rows: Sequence[Row]) -> str:
         limit = r.bytes_per_s()
         lines.append(
             [
-                *(k.op, k.dtype, str(k.vectors), str(k.function.registers)),
+                *(k.op, k.dtype, f"{k.vectors}{k.caching}", str(k.function.registers)),
                 *(str(r.loads), str(r.loads_before_use)),
                 *(f"{x:.2f}" for x in (r.total, r.mufu, r.convert)),
                 f"{limit / 1e12:.1f}",
@@ -306,7 +324,7 @@ def table(rows: Sequence[Row]) -> str:
         )
     widths = [max(map(len, column)) for column in zip(*lines)]
     return "\n".join(
-        "  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths)))
+        "  ".join(c.ljust(w) if i < 3 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths)))
         for line in lines
     )
 

@@ -6,7 +6,11 @@ import unittest
 
 from sass_report import Function, Kernel, faults, kernel_of, measure, parse_functions, problems
 
-NAME = "void kernels::elementwise_kernel<kernels::Relu<float>, 2>(void const*, long)"
+NAME = (
+    "void kernels::elementwise_kernel<kernels::Relu<float>, 2, (kernels::Caching)0>"
+    "(void const*, long)"
+)
+ONCE = NAME.replace("Caching)0", "Caching)2")
 # A ragged loop of one load inside the loop of whole tiles, as the kernels have it; behind EXIT what
 # a diverged warp jumps to. 2 loads of 4 elements, 12 instructions.
 CODE = """
@@ -40,8 +44,8 @@ def function(code: str = CODE, registers: int = 40, name: str = NAME) -> Functio
     )[0]
 
 
-def kernel(code: str = CODE, registers: int = 40) -> Kernel:
-    found = kernel_of(function(code, registers))
+def kernel(code: str = CODE, registers: int = 40, name: str = NAME) -> Kernel:
+    found = kernel_of(function(code, registers, name))
     assert found
     return found
 
@@ -51,6 +55,50 @@ class SassReportTest(unittest.TestCase):
         k = kernel()
         self.assertEqual((k.op, k.dtype, k.vectors, k.inputs), ("relu", "fp32", 2, 1))
         self.assertEqual(k.function.registers, 40)
+
+    def test_reads_the_form_off_any_name(self) -> None:
+        rows = [
+            (ONCE, ("relu fp32, 2-once vectors", 1)),
+            (NAME.replace("Caching)0", "Caching)1"), ("relu fp32, 2-loads-once vectors", 1)),
+            (
+                "void kernels::dot_kernel<__half, 4, (kernels::Caching)2>(void const*)",
+                ("dot fp16, 4-once vectors", 2),
+            ),
+            (
+                "void kernels::read_kernel<8, (kernels::Caching)0>(void const*)",
+                ("read bytes, 8 vectors", 1),
+            ),
+            (
+                "void kernels::gemv_kernel<__nv_fp8_e4m3, 2>(void const*)",
+                ("gemv fp8_e4m3, 2 vectors", 1),
+            ),
+        ]
+        for name, expected in rows:
+            with self.subTest(name):
+                k = kernel(name=name)
+                self.assertEqual((k.label, k.inputs), expected)
+
+    def test_names_accesses_without_their_hint(self) -> None:
+        loads = CODE.replace("LDG.E.128", "LDG.E.NA.128")
+        both = loads.replace("STG.E.128", "STG.E.EF.128")
+        usual, loads_once = NAME, NAME.replace("Caching)0", "Caching)1")
+        rows = [
+            ("usual", usual, CODE, 0),
+            ("loads", loads_once, loads, 0),
+            ("loads without", loads_once, CODE, 2),
+            ("both", ONCE, both, 0),
+            ("both, stores without", ONCE, loads, 2),
+        ]
+        for what, name, code, unhinted in rows:
+            with self.subTest(what):
+                row = measure(kernel(code, name=name))
+                self.assertEqual(row.unhinted, unhinted)
+                found = [fault for fault in faults(row) if "hint" in fault]
+                self.assertEqual(bool(found), unhinted > 0)
+        self.assertIn(
+            "2 accesses in the loop without the hint of -once",
+            faults(measure(kernel(loads, name=ONCE))),
+        )
 
     def test_counts_a_whole_tile_for_an_element(self) -> None:
         row = measure(kernel())
