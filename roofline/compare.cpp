@@ -142,6 +142,33 @@ std::vector<std::string> typical_times(std::span<const ComparedRun> runs,
   return notes;
 }
 
+/// The roof of that name that the run measured, the last where it corrected itself.
+const Roof* measured_roof(const ComparedRun& run, std::string_view name) {
+  const auto at = std::find_if(run.roofs.rbegin(), run.roofs.rend(), [&](const Roof& r) {
+    return r.kind == Kind::measured && r.name == name;
+  });
+  return at == run.roofs.rend() ? nullptr : &*at;
+}
+
+/// "roof copy: run2 +0.20 %, run3 -8.10 % beside run1": what became of the machine. Where its roofs
+/// moved apart, the fractions of rows that more than one of them limits moved, too.
+std::vector<std::string> roof_rates(std::span<const ComparedRun> runs) {
+  std::vector<std::string> notes;
+  for (const Roof& first : runs[0].roofs) {
+    if (&first != measured_roof(runs[0], first.name)) continue;
+    std::vector<std::string> others;
+    for (const ComparedRun& run : runs.subspan(1)) {
+      if (const Roof* const r = measured_roof(run, first.name)) {
+        others.push_back(fmt::format("{} {}", run.name, percent(r->per_s / first.per_s)));
+      }
+    }
+    if (others.empty()) continue;
+    notes.push_back(
+        fmt::format("roof {}: {} beside {}", first.name, fmt::join(others, ", "), runs[0].name));
+  }
+  return notes;
+}
+
 std::vector<std::string> differing_environment(std::span<const ComparedRun> runs) {
   std::set<std::string> keys;
   for (const ComparedRun& run : runs) {
@@ -257,7 +284,8 @@ Comparison compare(std::span<const ComparedRun> runs, std::optional<double> max_
         "fraction of roof: {} of {} rows ({:.0f} %) agree within their combined intervals",
         agreeing, known, 100.0 * agreeing / known));
   }
-  for (const auto& more : {typical_times(runs, matched), differing_environment(runs), missing}) {
+  for (const auto& more :
+       {typical_times(runs, matched), roof_rates(runs), differing_environment(runs), missing}) {
     notes.insert(notes.end(), more.begin(), more.end());
   }
   return result;

@@ -13,7 +13,7 @@ namespace {
 
 ComparedRun read(const std::string& path) {
   Run run = read_run(path);
-  return {path, std::move(run.records), std::move(run.environment)};
+  return {path, std::move(run.records), std::move(run.environment), std::move(run.roofs)};
 }
 
 }  // namespace

@@ -125,6 +125,24 @@ TEST(Compare, NamesTheOutlier) {
   EXPECT_EQ(of_two.find("run2: node2"), std::string::npos) << of_two;
 }
 
+TEST(Compare, SaysWhatBecameOfTheRoofs) {
+  const auto roof = [](const char* name, double per_s) {
+    return Roof{.name = name, .kind = Kind::measured, .per_s = per_s};
+  };
+  const std::vector<Record> rows = {row(Op::relu, 2)};
+  const Roof sheet{.name = "hbm", .kind = Kind::datasheet, .per_s = 100};
+  const ComparedRun runs[] = {
+      {"a", rows, {}, {sheet, roof("copy", 30), roof("copy", 40), roof("fma_fp32", 400)}},
+      {"b", rows, {}, {sheet, roof("copy", 30), roof("copy", 32)}},  // the last is the best
+      {"c", rows, {}, {sheet, roof("copy", 40), roof("fma_fp32", 420)}}};
+  const std::string all = notes(compare(runs, {}));
+  for (const char* line :
+       {"\nroof copy: b -20.00 %, c +0.00 % beside a\n", "\nroof fma_fp32: c +5.00 % beside a\n"}) {
+    EXPECT_NE(all.find(line), std::string::npos) << all;
+  }
+  EXPECT_EQ(all.find("hbm"), std::string::npos) << all;
+}
+
 TEST(Compare, ListsWhatDoesNotMatchAndWorksOnTheRest) {
   Record failed = row(Op::gelu, 2);
   failed.time_median_s.reset();
