@@ -282,8 +282,13 @@ def draw_fit(axes: Axes, labels: Labels, fit: RidgeFit, sweep: Sequence[Measurem
         zorder=3,
     )
     axes.plot([knee], [plateau], "x", color=colour, markersize=9, zorder=5)
+    # Down to where there are no points: at the knee the labels of several cover each other.
+    low = axes.get_ylim()[0]
+    axes.plot([knee, knee], [low, plateau], color=colour, linewidth=0.9, linestyle=":")
+    who = fit.implementation + (" fast" if first.fast_accumulation == "true" else "")
     size = f", M = {significant(fit.knee_m, 3)}" if fit.knee_m else ""
-    labels.beside(knee, plateau, f"knee {significant(knee, 3)} FLOP/byte{size}", TEXT_PT)
+    text = f"{who} knee: {significant(knee, 3)} FLOP/byte{size}"
+    labels.along((knee, low), (knee, plateau), text, TEXT_PT, above=False, colour=colour)
 
 
 def ramp(run: Run) -> Figure:

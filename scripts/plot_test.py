@@ -677,11 +677,13 @@ class PlotTest(unittest.TestCase):
         }
         others: list[Cells] = [{**fit, "dtype": "fp16"}, {**fit, "fast_accumulation": "true"}]
         write_csv(self.run_folder / "ridge.csv", RidgeFit, [fit, *others])
-        self.assertEqual(self.said("ridge").count("knee 256 FLOP/byte, M = 300"), 1)
+        self.assertEqual(self.said("ridge").count("cublaslt knee: 256 FLOP/byte, M = 300"), 1)
         # At the first point, 1 / 256 of the knee: 6e14 / 256^0.5.
         found = self.draw("ridge").findobj(Line2D)
         lines = [points_of(line) for line in found if isinstance(line, Line2D)]
         self.assertIn([(1, 6e14 / 16), (256, 6e14), (1024, 6e14)], lines)
+        low = self.draw("ridge").axes[0].get_ylim()[0]
+        self.assertIn([(256, low), (256, 6e14)], lines)  # down to its label
         write_csv(self.run_folder / "ridge.csv", RidgeFit, [])
         self.assertEqual(self.plot("ridge")[0], 0)
 
