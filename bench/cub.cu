@@ -110,6 +110,6 @@ Work prepare(const Case& c, const std::string& /*variant*/, const Operands& oper
 
 }  // namespace
 
-const Implementation kCub{"cub", "cuda", &offers, &refuses, &variants, &prepare, true};
+const Implementation kCub{names::kCub, "cuda", &offers, &refuses, &variants, &prepare, true};
 
 }  // namespace bench

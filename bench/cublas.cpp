@@ -92,6 +92,6 @@ Work prepare(const Case& c, const std::string& /*variant*/, const Operands& oper
 
 }  // namespace
 
-const Implementation kCublas{"cublas", "cuda", &offers, &refuses, &variants, &prepare, true};
+const Implementation kCublas{names::kCublas, "cuda", &offers, &refuses, &variants, &prepare, true};
 
 }  // namespace bench

@@ -246,9 +246,9 @@ Work prepare_gemv(const Case& c, const std::string& variant, const Operands& ope
 
 }  // namespace
 
-const Implementation kCublasLt{"cublaslt", "cuda", &offers, &refuses, &variants, &prepare};
-const Implementation kCublasLtGemv{"cublaslt_gemv", "cuda",        &offers_gemv, &refuses_gemv,
-                                   &variants_gemv,  &prepare_gemv, true};
+const Implementation kCublasLt{names::kCublasLt, "cuda", &offers, &refuses, &variants, &prepare};
+const Implementation kCublasLtGemv{names::kCublasLtGemv, "cuda",        &offers_gemv, &refuses_gemv,
+                                   &variants_gemv,       &prepare_gemv, true};
 
 GemmDescriptors::Layout GemmDescriptors::layout(Dtype dtype, std::int64_t rows,
                                                 std::int64_t columns, std::int64_t batch) {

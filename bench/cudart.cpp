@@ -33,6 +33,6 @@ Work prepare(const Case& /*c*/, const std::string& /*variant*/, const Operands& 
 
 }  // namespace
 
-const Implementation kCudart{"cudart", "cuda", &offers, &refuses, &variants, &prepare, true};
+const Implementation kCudart{names::kCudart, "cuda", &offers, &refuses, &variants, &prepare, true};
 
 }  // namespace bench

@@ -57,6 +57,13 @@ struct Implementation {
 /// All that this build knows, for every backend.
 std::span<const Implementation> implementations();
 
+/// Of those that need a library: known also to a build without it.
+namespace names {
+inline constexpr std::string_view kCublasLt = "cublaslt", kCublasLtGemv = "cublaslt_gemv",
+                                  kCublas = "cublas", kCudart = "cudart", kCub = "cub",
+                                  kOneDnn = "onednn", kOpenBlas = "openblas";
+}
+
 /// How to build with an implementation that this build lacks; nothing for what no build has.
 std::optional<std::string_view> cure_without(std::string_view name);
 

@@ -28,13 +28,13 @@ std::span<const Implementation> implementations() {
 std::optional<std::string_view> cure_without(std::string_view name) {
   constexpr std::string_view kCuda = "-DROOFLINE_CUDA=ON, and the CUDA toolkit";
   constexpr std::pair<std::string_view, std::string_view> kCures[] = {
-      {"cublaslt", kCuda},
-      {"cublaslt_gemv", kCuda},
-      {"cublas", kCuda},
-      {"cudart", kCuda},
-      {"cub", "-DROOFLINE_CUB=ON, and the CUDA toolkit"},
-      {"onednn", "oneDNN (libdnnl-dev) installed"},
-      {"openblas", "OpenBLAS (libopenblas-openmp-dev) installed"},
+      {names::kCublasLt, kCuda},
+      {names::kCublasLtGemv, kCuda},
+      {names::kCublas, kCuda},
+      {names::kCudart, kCuda},
+      {names::kCub, "-DROOFLINE_CUB=ON, and the CUDA toolkit"},
+      {names::kOneDnn, "oneDNN (libdnnl-dev) installed"},
+      {names::kOpenBlas, "OpenBLAS (libopenblas-openmp-dev) installed"},
   };
   for (const auto& [implementation, cure] : kCures) {
     if (implementation == name) return cure;

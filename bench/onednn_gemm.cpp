@@ -100,7 +100,7 @@ Work prepare(const Case& c, const std::string& /*variant*/, const Operands& oper
 
 }  // namespace
 
-const Implementation kOneDnn{"onednn", "cpu", &offers, &refuses, &variants, &prepare};
+const Implementation kOneDnn{names::kOneDnn, "cpu", &offers, &refuses, &variants, &prepare};
 
 std::string onednn_version() {
   const dnnl_version_t& version = *dnnl_version();

@@ -82,6 +82,7 @@ Work prepare(const Case& c, const std::string& /*variant*/, const Operands& oper
 
 }  // namespace
 
-const Implementation kOpenBlas{"openblas", "cpu", &offers, &refuses, &variants, &prepare, true};
+const Implementation kOpenBlas{names::kOpenBlas, "cpu",    &offers, &refuses,
+                               &variants,        &prepare, true};
 
 }  // namespace bench
