@@ -28,8 +28,9 @@ struct Run {
 };
 
 /// Reads measurements.csv, roofs.csv and environment.json. `path` is a run's folder or its
-/// measurements.csv. Throws std::invalid_argument for another file, std::runtime_error with path and
-/// reason for a bad run, also where its rows are of several devices or its environment.json is none.
+/// measurements.csv. Throws std::invalid_argument for another file, std::runtime_error with path
+/// and reason for a bad run, also where its rows are of several devices or its environment.json is
+/// none.
 Run read_run(const std::filesystem::path& path);
 
 /// Fills round_medians_s from samples.csv; they stay empty where it has no samples of a row, or
