@@ -147,6 +147,7 @@ std::vector<Row> Runner::prepare_all(const Group& group, const std::optional<std
   const auto kinds = data_of(group, settings_);
   const Data first{kinds.front(), settings_.seed};
   for (const Case& c : group.cases) {
+    if (interrupted_) break;
     if (const auto why = unfit ? unfit : too_late(0)) {
       rows.push_back(blank_row(c, settings_.caches.front(), first, ""));
       rows.back().end(Status::skipped, *why);
@@ -207,7 +208,7 @@ void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& ro
       if (!contains(same->beside, row.what)) same->beside.push_back(row.what);
       return;
     }
-    if (too_late(0)) return;
+    if (interrupted_ || too_late(0)) return;
     const std::size_t first = added.size();
     prepare(c, cache, data, 1, cap_s, added, std::move(operands));
     for (std::size_t i = first; i < added.size(); ++i) added[i].beside = {row.what};

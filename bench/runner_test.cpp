@@ -327,7 +327,9 @@ TEST_F(RunnerTest, WithoutTelemetryTheCellsAreEmpty) {
 
 TEST_F(RunnerTest, InterruptedItWritesOnlyWhatWasMeasured) {
   interrupted_ = true;
+  device_.fill_s = 1;
   EXPECT_TRUE(run({kRelu, kCopy}).empty());
+  EXPECT_EQ(device_.now_s(), 0) << "nothing is filled any more";
   EXPECT_TRUE(roofline::read_run(folder_.path()).records.empty());
 }
 
