@@ -72,36 +72,16 @@ void fence_streams() {
 
 // ---- elementwise
 
+// An op works on bits, as relu, or on values, which it gets as floats.
+
 template <typename T>
 struct Relu {
   static constexpr const char* kName = "relu";
   static constexpr int kInputs = 1;
   using Storage = typename T::Storage;
-  static Storage map(Storage a, Storage) {  // on the bits, as the CUDA kernel does
+  static Storage bits(Storage a) {  // as the CUDA kernel does
     constexpr auto kMagnitude = static_cast<Storage>(static_cast<Storage>(~Storage{0}) >> 1);
     return a > kMagnitude && (a & kMagnitude) <= T::kLargest ? Storage{0} : a;
-  }
-};
-
-template <typename T>
-struct Gelu {
-  static constexpr const char* kName = "gelu";
-  static constexpr int kInputs = 1;
-  static typename T::Storage map(typename T::Storage a, typename T::Storage) {
-    // 0.5 (1 + tanh(u)) = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
-    constexpr float kLinear = -2.0F * 1.4426950409F * 0.7978845608F, kCubic = kLinear * 0.044715F;
-    const float x = T::load(a);
-    return T::store(x / (1.0F + exp2(x * (kLinear + kCubic * x * x))));
-  }
-};
-
-template <typename T>
-struct GeluErf {
-  static constexpr const char* kName = "gelu_erf";
-  static constexpr int kInputs = 1;
-  static typename T::Storage map(typename T::Storage a, typename T::Storage) {
-    const float x = T::load(a);
-    return T::store(0.5F * x * (1.0F + erf(x * 0.7071067812F)));
   }
 };
 
@@ -109,32 +89,62 @@ template <typename T>
 struct Copy {
   static constexpr const char* kName = "copy";
   static constexpr int kInputs = 1;
-  static typename T::Storage map(typename T::Storage a, typename T::Storage) { return a; }
+  static typename T::Storage bits(typename T::Storage a) { return a; }
 };
 
 template <typename T>
 struct Write {
   static constexpr const char* kName = "write";
   static constexpr int kInputs = 0;
-  static typename T::Storage map(typename T::Storage, typename T::Storage) {
-    return T::store(1.0F);
+  static typename T::Storage bits(typename T::Storage) { return T::store(1.0F); }
+};
+
+struct Gelu {
+  static constexpr const char* kName = "gelu";
+  static constexpr int kInputs = 1;
+  static float value(float x, float) {
+    // 0.5 (1 + tanh(u)) = 1 / (1 + e^-2u), u = sqrt(2 / pi) (x + 0.044715 x^3)
+    constexpr float kLinear = -2.0F * 1.4426950409F * 0.7978845608F, kCubic = kLinear * 0.044715F;
+    return x / (1.0F + exp2(x * (kLinear + kCubic * x * x)));
   }
 };
 
-template <typename T>
+struct GeluErf {
+  static constexpr const char* kName = "gelu_erf";
+  static constexpr int kInputs = 1;
+  static float value(float x, float) { return 0.5F * x * (1.0F + erf(x * 0.7071067812F)); }
+};
+
 struct Triad {
   static constexpr const char* kName = "triad";
   static constexpr int kInputs = 2;
-  static typename T::Storage map(typename T::Storage a, typename T::Storage b) {
-    return T::store(T::load(a) + 3.0F * T::load(b));
-  }
+  static float value(float a, float b) { return a + 3.0F * b; }
 };
 
-template <template <typename> typename Op, typename T>
+template <typename Op, typename T, typename Storage = typename T::Storage>
+void compute(const Storage* a, const Storage* b, std::int64_t n, Storage* __restrict out) {
+  if constexpr (requires { Op::bits(Storage{}); }) {
+    for (std::int64_t i = 0; i < n; ++i) out[i] = Op::bits(Op::kInputs == 0 ? Storage{0} : a[i]);
+  } else {
+    const std::int64_t whole = n / kLanes * kLanes;
+    for (std::int64_t i = 0; i < whole; i += kLanes) {
+      float x[kLanes], y[kLanes] = {};
+      load_lanes<T>(a + i, x);
+      if (Op::kInputs == 2) load_lanes<T>(b + i, y);
+      for (int j = 0; j < kLanes; ++j) x[j] = Op::value(x[j], y[j]);
+      store_lanes<T>(x, out + i);
+    }
+    for (std::int64_t i = whole; i < n; ++i) {
+      out[i] = T::store(Op::value(T::load(a[i]), Op::kInputs == 2 ? T::load(b[i]) : 0.0F));
+    }
+  }
+}
+
+template <typename Op, typename T>
 void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   using Storage = typename T::Storage;
-  constexpr const char* kName = Op<T>::kName;
-  constexpr int kInputs = Op<T>::kInputs;
+  constexpr const char* kName = Op::kName;
+  constexpr int kInputs = Op::kInputs;
   const std::int64_t bytes = x.n * std::int64_t{sizeof(Storage)};
   const Range ranges[] = {{"a", x.a, kInputs >= 1 ? bytes : 0},
                           {"b", x.b, kInputs == 2 ? bytes : 0}};
@@ -146,12 +156,6 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* a = static_cast<const Storage*>(x.a);
   const auto* b = static_cast<const Storage*>(x.b);
   auto* out = static_cast<Storage*>(x.out);
-  const auto compute = [a, b](std::int64_t begin, std::int64_t count, Storage* __restrict__ to) {
-    for (std::int64_t i = 0; i < count; ++i) {
-      to[i] = Op<T>::map(kInputs >= 1 ? a[begin + i] : Storage{0},
-                         kInputs == 2 ? b[begin + i] : Storage{0});
-    }
-  };
   in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
     std::int64_t i = begin;
     if (policy.nontemporal) {
@@ -159,17 +163,17 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
       for (; i + kStretch <= end; i += kStretch) {
         if (kInputs >= 1) prefetch_ahead(a + i, kStretchBytes);
         if (kInputs == 2) prefetch_ahead(b + i, kStretchBytes);
-        if constexpr (std::is_same_v<Op<T>, Copy<T>>) {
+        if constexpr (std::is_same_v<Op, Copy<T>>) {
           stream_out(out + i, a + i, kStretchBytes);
         } else {
           alignas(64) Storage stretch[kStretch];
-          compute(i, kStretch, stretch);
+          compute<Op, T>(a + i, b + i, kStretch, stretch);
           stream_out(out + i, stretch, kStretchBytes);
         }
       }
       fence_streams();
     }
-    compute(i, end - i, out + i);
+    compute<Op, T>(a + i, b + i, end - i, out + i);
   });
 }
 
@@ -220,19 +224,20 @@ template <typename A, typename B, std::size_t kRows>
 std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows> rows,
                                     const typename B::Storage* b, std::int64_t begin,
                                     std::int64_t end) {
-  constexpr std::int64_t kLanes = 64;
   std::array<double, kRows> totals = {};
   for (std::int64_t i = begin; i < end; i += kBlock) {
     const std::int64_t stop = end - i < kBlock ? end : i + kBlock;
     float lanes[kRows][kLanes] = {};
     std::int64_t k = i;
     for (; k + kLanes <= stop; k += kLanes) {
+      float y[kLanes];
       prefetch_ahead(b + k, kLanes * sizeof(typename B::Storage));
+      load_lanes<B>(b + k, y);
       for (std::size_t r = 0; r < kRows; ++r) {
+        float x[kLanes];
         prefetch_ahead(rows[r] + k, kLanes * sizeof(typename A::Storage));
-        for (int j = 0; j < kLanes; ++j) {
-          lanes[r][j] += A::load(rows[r][k + j]) * B::load(b[k + j]);
-        }
+        load_lanes<A>(rows[r] + k, x);
+        for (int j = 0; j < kLanes; ++j) lanes[r][j] += x[j] * y[j];
       }
     }
     for (std::size_t r = 0; r < kRows; ++r) {
@@ -335,7 +340,6 @@ void read(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* from = static_cast<const Word*>(x.a);
   auto* partials = static_cast<Word*>(x.workspace);
   in_parallel(words, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
-    constexpr std::int64_t kLanes = 64;
     Word lanes[kLanes] = {};
     const std::int64_t half = (end - begin) / 2 / kLanes * kLanes;  // two streams: 7 % over one
     std::int64_t i = begin;
@@ -369,19 +373,19 @@ constexpr Policy kStores[] = {{.name = "nontemporal", .nontemporal = true}, {.na
 constexpr Policy kStores[] = {{.name = "plain"}};
 #endif
 
-template <template <typename> typename Op, typename T>
+template <typename Op, typename T>
 constexpr Kernel elementwise_row() {
-  return {Op<T>::kName, Dtype<T>::kName, kStores, no_workspace, elementwise<Op, T>};
+  return {Op::kName, Dtype<T>::kName, kStores, no_workspace, elementwise<Op, T>};
 }
 
 /// All ops of one storage type.
 template <typename T>
 constexpr std::array<Kernel, 9> kRows = {{
-    elementwise_row<Relu, T>(),
+    elementwise_row<Relu<T>, T>(),
     elementwise_row<Gelu, T>(),
     elementwise_row<GeluErf, T>(),
-    elementwise_row<Copy, T>(),
-    elementwise_row<Write, T>(),
+    elementwise_row<Copy<T>, T>(),
+    elementwise_row<Write<T>, T>(),
     elementwise_row<Triad, T>(),
     {"read", Dtype<T>::kName, kPlain, read_workspace, read<T>},
     {"dot", Dtype<T>::kName, kPlain, dot_workspace, dot<T>},

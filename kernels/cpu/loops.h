@@ -18,7 +18,7 @@ struct Loops {
 
 // Each is defined by loops.cpp, compiled with KERNELS_CPU_LEVEL set to its name.
 extern const Loops x86_64_v2;  // SSE4.2
-extern const Loops x86_64_v3;  // AVX2, FMA
+extern const Loops x86_64_v3;  // AVX2, FMA, F16C
 extern const Loops x86_64_v4;  // AVX-512 F, BW, CD, DQ, VL
 extern const Loops portable;   // what the compiler takes for a processor of this kind
 
