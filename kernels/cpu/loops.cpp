@@ -307,14 +307,21 @@ void gemv(const Operands& x, const Policy&, const Queue& queue) {
     for (std::int64_t i = begin; i < end; ++i) converted[i] = Fp32::store(T::load(vector[i]));
   });
   auto* y = static_cast<typename Out::Storage*>(x.out);
-  // Rows in pairs: two streams, and x loaded half as often.
-#pragma omp parallel for num_threads(queue.processors) schedule(static)
-  for (std::int64_t row = 0; row < x.m; row += 2) {
-    const std::int64_t second = row + 1 < x.m ? row + 1 : row;  // of an odd m: again the last
-    const auto sums =
-        dot_range<T, Fp32, 2>({matrix + row * lda, matrix + second * lda}, converted, 0, x.n);
-    y[row] = Out::store(static_cast<float>(sums[0]));
-    y[second] = Out::store(static_cast<float>(sums[second - row]));
+  // Rows in pairs, x loaded half as often: one of each half of a thread's rows, so that both
+  // streams go on where a row ends.
+#pragma omp parallel for num_threads(queue.processors) schedule(static, 1)
+  for (int thread = 0; thread < queue.processors; ++thread) {
+    const std::int64_t begin = x.m * thread / queue.processors;
+    const std::int64_t end = x.m * (thread + 1) / queue.processors;
+    const std::int64_t middle = end - (end - begin) / 2;
+    for (std::int64_t row = begin; row < middle; ++row) {
+      const std::int64_t distance = row - begin + middle < end ? middle - begin : 0;  // 0: alone
+      const std::int64_t second = row + distance;
+      const auto sums =
+          dot_range<T, Fp32, 2>({matrix + row * lda, matrix + second * lda}, converted, 0, x.n);
+      y[row] = Out::store(static_cast<float>(sums[0]));
+      y[second] = Out::store(static_cast<float>(sums[1]));
+    }
   }
 }
 
