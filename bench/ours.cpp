@@ -51,7 +51,7 @@ Default tuned(const Case& c, const Device& device) {
   return {kernels::tuned_policy(*known, name(c.op), dtype_label(c)), known->device};
 }
 
-/// Who chose the policy; empty on a cpu, where there is no choice, and for another than the
+/// Who chose the policy; empty on a cpu, whose default is for any, and for another than the
 /// default.
 std::string tuning_note(const Case& c, const kernels::Kernel& kernel, std::string_view policy,
                         const Device& device) {

@@ -539,6 +539,11 @@ TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
     wrong.threads = 100;
     EXPECT_EQ(refusal(on_, kernel_, good, wrong),
               op_ + ": 100 threads a block; expected a multiple of 32 up to 512");
+  } else if (op_ != "fma" && op_ != "read" && op_ != "dot" && op_ != "gemv") {
+    Policy wrong = policy;
+    wrong.stretch_bytes = 300;
+    EXPECT_EQ(refusal(on_, kernel_, good, wrong),
+              op_ + ": stretch_bytes is 300, expected a multiple of 256 up to 2048");
   }
 }
 

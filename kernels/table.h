@@ -22,13 +22,17 @@ enum class Caching {
 /// How a launch is cut up. Each policy of a kernel is a variant that can be measured.
 struct Policy {
   const char* name = "";  // "t256v4"; unique in its kernel
-  int threads = 0;        // CUDA threads a block; unused on a cpu
+  int threads = 0;        // CUDA threads a block
   int vectors = 1;        // 16-byte loads of each input a thread has in flight; of gemv: rows
   int blocks_per_processor =
       0;           // 0: one-shot grid that covers n; else grid-stride, this many x SMs
   int splits = 1;  // of gemv's columns, among blocks whose sums a second launch adds
   Caching caching = Caching::usual;  // on a GPU; gemv has its own
-  bool nontemporal = false;          // on a cpu: stores that bypass the caches
+
+  // On a cpu.
+  int one_thread_in = 1;   // so many processors: 2 where two share a core and one is enough
+  int stretch_bytes = 0;   // computed, then stored past the caches; 0: stored at once, into them
+  int ahead_bytes = 1024;  // that what is read is asked for before
 };
 
 /// Operands of one launch, in the memory of the backend, 16-byte aligned. What an op does not use

@@ -3,6 +3,7 @@
 // external linkage.
 #include "kernels/cpu/loops.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -36,19 +37,22 @@ void in_parallel(std::int64_t n, int processors, F f) {
   }
 }
 
-/// Asks for what is read 1 KiB later, a cache line for each of `bytes`; past the end of an array it
-/// does nothing. A loop that converts leaves the processor few loads to overlap: without this a dot
-/// of bf16 or fp16 took half again as long on a Xeon with AVX-512.
-void prefetch_ahead(const void* from, std::int64_t bytes) {
+int threads_of(const Policy& policy, const Queue& queue) {
+  return std::max(1, queue.processors / std::max(1, policy.one_thread_in));
+}
+
+/// Asks for what is read `ahead` bytes later, a cache line for each of `bytes`; past the end of an
+/// array it does nothing. A loop that converts leaves the processor few loads to overlap: without
+/// this a dot of bf16 or fp16 took half again as long on a Xeon with AVX-512.
+void prefetch(const void* from, std::int64_t bytes, std::int64_t ahead) {
   for (std::int64_t i = 0; i < bytes; i += 64) {
-    __builtin_prefetch(static_cast<const char*>(from) + 1024 + i);
+    __builtin_prefetch(static_cast<const char*>(from) + ahead + i);
   }
 }
 
-/// What is computed before it is stored past the caches. Longer stretches keep reads and writes
-/// from overlapping (8 KiB: two thirds of the rate), shorter ones are read back before they are
-/// written.
-constexpr std::int64_t kStretchBytes = 512;
+/// What is computed before it is stored past the caches comes in whole pieces: of known length,
+/// they are unrolled. In 8 KiB, reads and writes would not overlap (two thirds of the rate).
+constexpr std::int64_t kPieceBytes = 256, kMostStretchBytes = 2048;
 
 /// Copies `bytes`, a multiple of 16, past the caches, so that the processor does not first read
 /// what it will overwrite. Both 16-byte aligned.
@@ -145,6 +149,7 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   using Storage = typename T::Storage;
   constexpr const char* kName = Op::kName;
   constexpr int kInputs = Op::kInputs;
+  constexpr bool kCopies = std::is_same_v<Op, Copy<T>>;
   const std::int64_t bytes = x.n * std::int64_t{sizeof(Storage)};
   const Range ranges[] = {{"a", x.a, kInputs >= 1 ? bytes : 0},
                           {"b", x.b, kInputs == 2 ? bytes : 0}};
@@ -152,23 +157,28 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   check_count(kName, "n", x.n);
   for (const Range& range : {ranges[0], ranges[1], written}) check_aligned(kName, range);
   check_apart(kName, written, {ranges[0], ranges[1]});
+  check_fits(kName, "stretch_bytes", policy.stretch_bytes,
+             policy.stretch_bytes >= 0 && policy.stretch_bytes <= kMostStretchBytes &&
+                 policy.stretch_bytes % kPieceBytes == 0,
+             "a multiple of 256 up to 2048");
 
   const auto* a = static_cast<const Storage*>(x.a);
   const auto* b = static_cast<const Storage*>(x.b);
   auto* out = static_cast<Storage*>(x.out);
-  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
+  in_parallel(x.n, threads_of(policy, queue), [=](std::int64_t begin, std::int64_t end, int) {
     std::int64_t i = begin;
-    if (policy.nontemporal) {
-      constexpr std::int64_t kStretch = kStretchBytes / std::int64_t{sizeof(Storage)};
-      for (; i + kStretch <= end; i += kStretch) {
-        if (kInputs >= 1) prefetch_ahead(a + i, kStretchBytes);
-        if (kInputs == 2) prefetch_ahead(b + i, kStretchBytes);
-        if constexpr (std::is_same_v<Op, Copy<T>>) {
-          stream_out(out + i, a + i, kStretchBytes);
-        } else {
-          alignas(64) Storage stretch[kStretch];
-          compute<Op, T>(a + i, b + i, kStretch, stretch);
-          stream_out(out + i, stretch, kStretchBytes);
+    if (policy.stretch_bytes > 0) {
+      constexpr std::int64_t kPiece = kPieceBytes / std::int64_t{sizeof(Storage)};
+      const std::int64_t stretch = policy.stretch_bytes / std::int64_t{sizeof(Storage)};
+      for (; i + stretch <= end; i += stretch) {
+        alignas(64) Storage computed[kMostStretchBytes / sizeof(Storage)];
+        for (std::int64_t k = 0; k < stretch; k += kPiece) {
+          if (kInputs >= 1) prefetch(a + i + k, kPieceBytes, policy.ahead_bytes);
+          if (kInputs == 2) prefetch(b + i + k, kPieceBytes, policy.ahead_bytes);
+          if (!kCopies) compute<Op, T>(a + i + k, b + i + k, kPiece, computed + k);
+        }
+        for (std::int64_t k = 0; k < stretch; k += kPiece) {
+          stream_out(out + i + k, kCopies ? a + i + k : computed + k, kPieceBytes);
         }
       }
       fence_streams();
@@ -189,7 +199,7 @@ constexpr int kVectors = 5;
 #endif
 constexpr std::int64_t kChains = kVectors * sizeof(Chains) / sizeof(float);
 
-void fma(const Operands& x, const Policy&, const Queue& queue) {
+void fma(const Operands& x, const Policy& policy, const Queue& queue) {
   const std::int64_t bytes = x.n * std::int64_t{sizeof(float)};
   check_count("fma", "n", x.n);
   check_count("fma", "m", x.m);
@@ -202,7 +212,8 @@ void fma(const Operands& x, const Policy&, const Queue& queue) {
   const float minus_one = kMinusOne;
   const auto* a = static_cast<const float*>(x.a);
   auto* out = static_cast<float*>(x.out);
-  in_parallel(x.n, queue.processors, [=, steps = x.m](std::int64_t begin, std::int64_t end, int) {
+  const int threads = threads_of(policy, queue);
+  in_parallel(x.n, threads, [=, steps = x.m](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; i += kChains) {
       const std::int64_t size =
           (end - i < kChains ? end - i : kChains) * std::int64_t{sizeof(float)};
@@ -223,7 +234,7 @@ void fma(const Operands& x, const Policy&, const Queue& queue) {
 template <typename A, typename B, std::size_t kRows>
 std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows> rows,
                                     const typename B::Storage* b, std::int64_t begin,
-                                    std::int64_t end) {
+                                    std::int64_t end, std::int64_t ahead) {
   std::array<double, kRows> totals = {};
   for (std::int64_t i = begin; i < end; i += kBlock) {
     const std::int64_t stop = end - i < kBlock ? end : i + kBlock;
@@ -231,11 +242,11 @@ std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows
     std::int64_t k = i;
     for (; k + kLanes <= stop; k += kLanes) {
       float y[kLanes];
-      prefetch_ahead(b + k, kLanes * sizeof(typename B::Storage));
+      prefetch(b + k, kLanes * sizeof(typename B::Storage), ahead);
       load_lanes<B>(b + k, y);
       for (std::size_t r = 0; r < kRows; ++r) {
         float x[kLanes];
-        prefetch_ahead(rows[r] + k, kLanes * sizeof(typename A::Storage));
+        prefetch(rows[r] + k, kLanes * sizeof(typename A::Storage), ahead);
         load_lanes<A>(rows[r] + k, x);
         for (int j = 0; j < kLanes; ++j) lanes[r][j] += x[j] * y[j];
       }
@@ -251,8 +262,8 @@ std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows
   return totals;
 }
 
-std::size_t dot_workspace(const Operands&, const Policy&, const Queue& queue) {
-  return queue.processors * sizeof(double);
+std::size_t dot_workspace(const Operands&, const Policy& policy, const Queue& queue) {
+  return threads_of(policy, queue) * sizeof(double);
 }
 
 template <typename T>
@@ -271,11 +282,12 @@ void dot(const Operands& x, const Policy& policy, const Queue& queue) {
   const auto* va = static_cast<const Storage*>(x.a);
   const auto* vb = static_cast<const Storage*>(x.b);
   auto* sums = static_cast<double*>(x.workspace);
-  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
-    sums[thread] = dot_range<T, T, 1>({va}, vb, begin, end)[0];
+  const int threads = threads_of(policy, queue);
+  in_parallel(x.n, threads, [=](std::int64_t begin, std::int64_t end, int thread) {
+    sums[thread] = dot_range<T, T, 1>({va}, vb, begin, end, policy.ahead_bytes)[0];
   });
   double total = 0.0;
-  for (int thread = 0; thread < queue.processors; ++thread) total += sums[thread];
+  for (int thread = 0; thread < threads; ++thread) total += sums[thread];
   *static_cast<float*>(x.out) = static_cast<float>(total);
 }
 
@@ -284,7 +296,7 @@ std::size_t gemv_workspace(const Operands& x, const Policy&, const Queue&) {
 }
 
 template <typename T>
-void gemv(const Operands& x, const Policy&, const Queue& queue) {
+void gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   using Storage = typename T::Storage;
   using Out = typename Dtype<T>::GemvOutput;
   constexpr std::int64_t kSize = sizeof(Storage);
@@ -303,22 +315,22 @@ void gemv(const Operands& x, const Policy&, const Queue& queue) {
   const auto* matrix = static_cast<const Storage*>(x.a);
   const auto* vector = static_cast<const Storage*>(x.b);
   auto* converted = static_cast<Fp32::Storage*>(x.workspace);  // once, not once a row
-  in_parallel(x.n, queue.processors, [=](std::int64_t begin, std::int64_t end, int) {
+  const int threads = threads_of(policy, queue);
+  in_parallel(x.n, threads, [=](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) converted[i] = Fp32::store(T::load(vector[i]));
   });
   auto* y = static_cast<typename Out::Storage*>(x.out);
   // Rows in pairs, x loaded half as often: one of each half of a thread's rows, so that both
   // streams go on where a row ends.
-#pragma omp parallel for num_threads(queue.processors) schedule(static, 1)
-  for (int thread = 0; thread < queue.processors; ++thread) {
-    const std::int64_t begin = x.m * thread / queue.processors;
-    const std::int64_t end = x.m * (thread + 1) / queue.processors;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+  for (int thread = 0; thread < threads; ++thread) {
+    const std::int64_t begin = x.m * thread / threads, end = x.m * (thread + 1) / threads;
     const std::int64_t middle = end - (end - begin) / 2;
     for (std::int64_t row = begin; row < middle; ++row) {
       const std::int64_t distance = row - begin + middle < end ? middle - begin : 0;  // 0: alone
       const std::int64_t second = row + distance;
-      const auto sums =
-          dot_range<T, Fp32, 2>({matrix + row * lda, matrix + second * lda}, converted, 0, x.n);
+      const auto sums = dot_range<T, Fp32, 2>({matrix + row * lda, matrix + second * lda},
+                                              converted, 0, x.n, policy.ahead_bytes);
       y[row] = Out::store(static_cast<float>(sums[0]));
       y[second] = Out::store(static_cast<float>(sums[1]));
     }
@@ -327,8 +339,8 @@ void gemv(const Operands& x, const Policy&, const Queue& queue) {
 
 // ---- read, empty
 
-std::size_t read_workspace(const Operands&, const Policy&, const Queue& queue) {
-  return queue.processors * sizeof(std::uint32_t);
+std::size_t read_workspace(const Operands&, const Policy& policy, const Queue& queue) {
+  return threads_of(policy, queue) * sizeof(std::uint32_t);
 }
 
 template <typename T>
@@ -346,13 +358,14 @@ void read(const Operands& x, const Policy& policy, const Queue& queue) {
   const std::int64_t words = bytes / std::int64_t{sizeof(Word)};
   const auto* from = static_cast<const Word*>(x.a);
   auto* partials = static_cast<Word*>(x.workspace);
-  in_parallel(words, queue.processors, [=](std::int64_t begin, std::int64_t end, int thread) {
+  const int threads = threads_of(policy, queue);
+  in_parallel(words, threads, [=](std::int64_t begin, std::int64_t end, int thread) {
     Word lanes[kLanes] = {};
     const std::int64_t half = (end - begin) / 2 / kLanes * kLanes;  // two streams: 7 % over one
     std::int64_t i = begin;
     for (; i < begin + half; i += kLanes) {
-      prefetch_ahead(from + i, kLanes * sizeof(Word));
-      prefetch_ahead(from + half + i, kLanes * sizeof(Word));
+      prefetch(from + i, kLanes * sizeof(Word), policy.ahead_bytes);
+      prefetch(from + half + i, kLanes * sizeof(Word), policy.ahead_bytes);
       for (int j = 0; j < kLanes; ++j) lanes[j] ^= from[i + j] ^ from[half + i + j];
     }
     for (i += half; i < end; ++i) lanes[0] ^= from[i];
@@ -373,16 +386,26 @@ void empty(const Operands&, const Policy&, const Queue& queue) {
 
 std::size_t no_workspace(const Operands&, const Policy&, const Queue&) { return 0; }
 
+// The first of each is a default for any processor.
 constexpr Policy kPlain[] = {{.name = "plain"}};
+constexpr Policy kArithmetic[] = {{.name = "plain"}, {.name = "plain-half", .one_thread_in = 2}};
+constexpr Policy kSums[] = {{.name = "plain"},
+                            {.name = "plain-p2048", .ahead_bytes = 2048},
+                            {.name = "plain-p4096", .ahead_bytes = 4096},
+                            {.name = "plain-half", .one_thread_in = 2}};
+constexpr Policy kElementwise[] = {
 #ifdef __SSE2__
-constexpr Policy kStores[] = {{.name = "nontemporal", .nontemporal = true}, {.name = "plain"}};
-#else
-constexpr Policy kStores[] = {{.name = "plain"}};
+    {.name = "nontemporal", .stretch_bytes = 512},
+    {.name = "nontemporal-s256", .stretch_bytes = 256},
+    {.name = "nontemporal-s2048", .stretch_bytes = 2048},
+    {.name = "nontemporal-half", .one_thread_in = 2, .stretch_bytes = 512},
 #endif
+    {.name = "plain"},
+};
 
 template <typename Op, typename T>
 constexpr Kernel elementwise_row() {
-  return {Op::kName, Dtype<T>::kName, kStores, no_workspace, elementwise<Op, T>};
+  return {Op::kName, Dtype<T>::kName, kElementwise, no_workspace, elementwise<Op, T>};
 }
 
 /// All ops of one storage type.
@@ -394,9 +417,9 @@ constexpr std::array<Kernel, 9> kRows = {{
     elementwise_row<Copy<T>, T>(),
     elementwise_row<Write<T>, T>(),
     elementwise_row<Triad, T>(),
-    {"read", Dtype<T>::kName, kPlain, read_workspace, read<T>},
-    {"dot", Dtype<T>::kName, kPlain, dot_workspace, dot<T>},
-    {"gemv", Dtype<T>::kName, kPlain, gemv_workspace, gemv<T>},
+    {"read", Dtype<T>::kName, kSums, read_workspace, read<T>},
+    {"dot", Dtype<T>::kName, kSums, dot_workspace, dot<T>},
+    {"gemv", Dtype<T>::kName, kSums, gemv_workspace, gemv<T>},
 }};
 
 constexpr auto kTable = [] {
@@ -405,7 +428,7 @@ constexpr auto kTable = [] {
   for (const auto& rows : {kRows<Fp32>, kRows<Fp16>, kRows<Bf16>, kRows<Fp8E4m3>, kRows<Fp8E5m2>}) {
     for (const Kernel& kernel : rows) *row++ = kernel;
   }
-  *row++ = {"fma", "fp32", kPlain, no_workspace, fma};
+  *row++ = {"fma", "fp32", kArithmetic, no_workspace, fma};
   *row++ = {"empty", "fp32", kPlain, no_workspace, empty};
   return table;
 }();
