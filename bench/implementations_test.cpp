@@ -37,39 +37,47 @@ TEST(Implementations, ArePeersOnlyWhereNamed) {
   }
 }
 
-/// With policies of the names that a CUDA kernel has.
+/// With policies of the names that a CUDA kernel has, of which small shapes are suited by the last.
 struct FakeGpu : FakeDevice {
   using FakeDevice::FakeDevice;
   std::span<const kernels::Kernel> kernels() const override {
-    static constexpr kernels::Policy kPolicies[] = {{.name = "t256v4"}, {.name = "t128v1"}};
+    static constexpr kernels::Policy kPolicies[] = {
+        {.name = "t256v4"}, {.name = "t128v1"}, {.name = "t64v4"}};
     static const kernels::Kernel kRelu = [] {
       kernels::Kernel relu = *std::ranges::find_if(kernels::cpu_kernels(), [](const auto& k) {
         return std::string_view(k.op) == "relu" && std::string_view(k.dtype) == "bf16";
       });
       relu.policies = kPolicies;
+      relu.suited = [](const kernels::Operands& x, const kernels::Queue&) -> const auto& {
+        return kPolicies[x.n < 100 ? 2 : 0];
+      };
       return relu;
     }();
     return {&kRelu, 1};
   }
 };
 
-TEST(Ours, TakesFirstWhatWasTunedForTheComputeCapability) {
+TEST(Ours, TakesFirstWhatWasTunedForTheComputeCapabilityElseWhatSuitsTheShape) {
   struct Row {
     int major, minor;
+    std::int64_t n;
     const char *first, *note;
   };
-  for (const Row& row :
-       {Row{9, 0, "t128v1", "tuned on an NVIDIA H200"},
-        {0, 0, "t256v4", ""},
-        {8, 6, "t256v4", "untuned for compute capability 8.6: see --candidates and --tuning"}}) {
+  constexpr const char* kUntuned =
+      "untuned for compute capability 8.6: see --candidates and --tuning";
+  for (const Row& row : {Row{9, 0, 1000, "t128v1", "tuned on an NVIDIA H200"},
+                         {9, 0, 99, "t128v1", "tuned on an NVIDIA H200"},
+                         {0, 0, 1000, "t256v4", ""},
+                         {8, 6, 1000, "t256v4", kUntuned},
+                         {8, 6, 99, "t64v4", kUntuned}}) {
     FakeGpu device({.backend = "fake",
                     .name = "Fake",
                     .compute_major = row.major,
                     .compute_minor = row.minor});
-    const Case c = make_case(Op::relu, Dtype::bf16, 1, 1000, 1);
+    const Case c = make_case(Op::relu, Dtype::bf16, 1, row.n, 1);
     const Alternatives names = kOurs.variants(c, device).front();
     EXPECT_EQ(names.front(), row.first);
-    EXPECT_EQ(names.size(), 2U);
+    EXPECT_EQ(names.size(), 3U);
     const Operands operands(c, 1, {}, device);
     EXPECT_EQ(kOurs.prepare(c, names.front(), operands, device).note, row.note);
   }

@@ -65,10 +65,18 @@ std::string tuning_note(const Case& c, const kernels::Kernel& kernel, std::strin
   return best.policy == policy ? fmt::format("tuned on an {}", best.device) : "";
 }
 
+/// The tuned policy, else the one that suits the shape; empty where the kernel's first will do.
+std::string_view first_policy(const Case& c, const kernels::Kernel& kernel, const Device& device) {
+  if (const Default best = tuned(c, device); !best.policy.empty()) return best.policy;
+  if (kernel.suited == nullptr) return "";
+  return kernel.suited({.m = c.m, .n = c.n, .k = c.k}, device.queue()).name;
+}
+
 std::vector<Alternatives> variants(const Case& c, Device& device) {
+  const kernels::Kernel& kernel = *find(c, device);
   Alternatives names;
-  for (const kernels::Policy& p : find(c, device)->policies) names.emplace_back(p.name);
-  const auto best = std::ranges::find(names, tuned(c, device).policy);
+  for (const kernels::Policy& p : kernel.policies) names.emplace_back(p.name);
+  const auto best = std::ranges::find(names, first_policy(c, kernel, device));
   if (best != names.end()) std::rotate(names.begin(), best, best + 1);
   // What a graph saves, and what two events measure with nothing between them.
   const bool has_graphs = device.facts().backend != "cpu";

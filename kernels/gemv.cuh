@@ -89,6 +89,15 @@ __global__ void gemv_sum_kernel(const float* partials, void* y, std::int64_t m, 
   }
 }
 
+/// How many blocks share the columns where the policy is the default, see gemv_splits().
+template <Dtype T>
+int default_gemv_splits(const Operands& x, const Policy& policy, const Queue& queue) {
+  constexpr std::int64_t kLanes = sizeof(Vector) / sizeof(T);
+  const std::int64_t rows = policy.vectors, along = kGemvLoads / rows;
+  return gemv_splits((x.m + rows - 1) / rows, x.n / (kLanes * along * policy.threads),
+                     resident_blocks(policy, queue));
+}
+
 /// One fp32 for each row and split; nothing without splits.
 inline std::size_t gemv_workspace_bytes(const Operands& x, const Policy& policy, const Queue&) {
   return policy.splits > 1 ? static_cast<std::size_t>(x.m) * policy.splits * sizeof(float) : 0;

@@ -36,4 +36,22 @@ constexpr LaunchConfig grid_for(std::int64_t items, std::int64_t items_per_threa
           static_cast<unsigned>(policy.threads), queue.stream};
 }
 
+/// Blocks of the policy that all SMs hold at once, as __launch_bounds__ promises.
+constexpr std::int64_t resident_blocks(const Policy& policy, const Queue& queue) {
+  return std::int64_t{kMinBlocksPerSm * kMaxThreads / policy.threads} * queue.processors;
+}
+
+inline constexpr int kMaxSplits = 64;  // of gemv's policies
+
+/// How many blocks share the columns of a gemv's rows, of which `blocks` would take them whole.
+/// One, where these fill the SMs, for splits cost a second launch. Else as many, a power of two, as
+/// fill them twice, so that the last to end leave little idle; but each keeps one of the `turns`
+/// along a row in which its threads have all their loads in flight. Untuned.
+constexpr int gemv_splits(std::int64_t blocks, std::int64_t turns, std::int64_t resident) {
+  if (blocks >= resident) return 1;
+  int splits = 1;
+  while (splits < kMaxSplits && 2 * splits <= turns && blocks * splits < 2 * resident) splits *= 2;
+  return splits;
+}
+
 }  // namespace kernels

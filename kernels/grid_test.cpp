@@ -45,5 +45,32 @@ TEST_P(GridTest, CoversTheItemsAsFarAsItMay) {
 INSTANTIATE_TEST_SUITE_P(Sizes, GridTest, testing::ValuesIn(kRows),
                          [](const auto& test) { return std::string(test.param.name); });
 
+struct Split {
+  const char* name;
+  std::int64_t blocks, turns;
+  int splits;
+};
+
+// 132 SMs, each of which holds 2 * 512 / 128 = 8 blocks: 1056, and twice that is 2112.
+const Split kSplits[] = {
+    {"rows_fill_the_sms", 1056, 1000, 1},
+    {"a_row_too_few", 1055, 1000, 4},  // 2 * 1055 = 2110
+    {"half_of_them", 528, 1000, 4},
+    {"few_rows", 128, 1000, 32},  // 16 * 128 = 2048
+    {"few_rows_of_few_turns", 128, 15, 8},
+    {"one_row", 1, 1 << 20, 64},
+    {"one_turn", 1, 1, 1},
+    {"less_than_a_turn", 1, 0, 1},
+    {"nothing", 0, 0, 1},
+};
+
+TEST(GemvSplits, FillTheSmsTwiceWhereRowsAreFew) {
+  const std::int64_t resident = resident_blocks({.threads = 128}, {.processors = 132});
+  EXPECT_EQ(resident, 1056);
+  for (const Split& row : kSplits) {
+    EXPECT_EQ(gemv_splits(row.blocks, row.turns, resident), row.splits) << row.name;
+  }
+}
+
 }  // namespace
 }  // namespace kernels

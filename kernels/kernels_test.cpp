@@ -409,6 +409,34 @@ TEST_P(KernelTest, SumsNanAndInfinityAsFp32Does) {
   }
 }
 
+TEST_P(KernelTest, SharesTheColumnsOfFewRows) {
+  struct Row {
+    std::int64_t m, row_bytes;
+    int processors;
+    const char* policy;
+  };
+  // A turn of 128 threads with 2 loads of 16 bytes each along a row is 4 KiB of it; 132 SMs hold
+  // 1056 blocks of 2 rows.
+  const Row rows[] = {
+      {4096, 8 << 10, 132, "t128r2"},
+      {2111, 1 << 20, 132, "t128r2"},
+      {2110, 1 << 20, 132, "t128r2s4"},   // 1055 blocks, of which 2112 are wanted
+      {1024, 16 << 10, 132, "t128r2s4"},  // 512 blocks want 8, 4 turns allow 4
+      {256, 56 << 10, 132, "t128r2s8"},   // 128 blocks want 32, 14 turns allow 8
+      {1, 1 << 20, 132, "t128r2s64"},
+      {1, 4 << 10, 132, "t128r2"},
+      {0, 0, 132, "t128r2"},
+      {16, 1 << 20, 1, "t128r2"},  // 8 blocks, all that an SM holds
+  };
+  EXPECT_EQ(kernel_.suited != nullptr, op_ == "gemv" && on_.stamp != nullptr);
+  if (kernel_.suited == nullptr) return;
+  for (const Row& row : rows) {
+    const Policy& policy = kernel_.suited({.m = row.m, .n = row.row_bytes / size_of(dtype_)},
+                                          {.processors = row.processors});
+    EXPECT_STREQ(policy.name, row.policy) << row.m << " rows of " << row.row_bytes << " bytes";
+  }
+}
+
 /// What launch() throws, or "".
 std::string refusal(const Executor& on, const Kernel& kernel, const Operands& operands,
                     const Policy& policy) {

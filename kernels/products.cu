@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/cuda_table.h"
 #include "kernels/dot.cuh"
 #include "kernels/gemv.cuh"
@@ -30,14 +32,22 @@ constexpr Policy kDotPolicies[] = {
      .caching = Caching::once},
     {.name = "t512v4g2", .threads = 512, .vectors = 4, .blocks_per_processor = 2},
 };
-// Few rows want many threads a row, and blocks that share them; many rows few.
+
+// Few rows want many threads a row, and blocks that share them, see suited_to_gemv(); many rows
+// few.
 constexpr Policy kGemvPolicies[] = {
     {.name = "t128r2", .threads = 128, .vectors = 2},
     {.name = "t256r1", .threads = 256, .vectors = 1},
     {.name = "t128r1", .threads = 128, .vectors = 1},
     {.name = "t256r2", .threads = 256, .vectors = 2},
     {.name = "t64r2", .threads = 64, .vectors = 2},
+    {.name = "t128r4", .threads = 128, .vectors = 4},
+    {.name = "t128r2s2", .threads = 128, .vectors = 2, .splits = 2},
     {.name = "t128r2s4", .threads = 128, .vectors = 2, .splits = 4},
+    {.name = "t128r2s8", .threads = 128, .vectors = 2, .splits = 8},
+    {.name = "t128r2s16", .threads = 128, .vectors = 2, .splits = 16},
+    {.name = "t128r2s32", .threads = 128, .vectors = 2, .splits = 32},
+    {.name = "t128r2s64", .threads = 128, .vectors = 2, .splits = kMaxSplits},
     {.name = "t256r1s8", .threads = 256, .vectors = 1, .splits = 8},
 };
 
@@ -50,10 +60,25 @@ constexpr Kernel dot() {
           launch_dot<T, kDotPolicies>};
 }
 
+/// The first policy, with the splits that fill the SMs.
+template <Dtype T>
+const Policy& suited_to_gemv(const Operands& x, const Queue& queue) {
+  const Policy& whole = kGemvPolicies[0];
+  const int splits = default_gemv_splits<T>(x, whole, queue);
+  return *std::ranges::find_if(kGemvPolicies, [&](const Policy& p) {
+    return p.threads == whole.threads && p.vectors == whole.vectors && p.splits == splits;
+  });
+}
+
 template <Dtype T>
 constexpr Kernel gemv() {
-  return {"gemv", DtypeTraits<T>::kName, kGemvPolicies, gemv_workspace_bytes,
-          launch_gemv<T, kGemvPolicies>};
+  return {"gemv",
+          DtypeTraits<T>::kName,
+          kGemvPolicies,
+          gemv_workspace_bytes,
+          launch_gemv<T, kGemvPolicies>,
+          nullptr,
+          suited_to_gemv<T>};
 }
 
 constexpr Kernel kProducts[] = {

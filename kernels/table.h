@@ -74,7 +74,7 @@ struct Queue {
 struct Kernel {
   const char* op;                    // "relu", "gelu", "dot", "gemv", "read", "copy" ...
   const char* dtype;                 // "fp32", "fp16", "bf16", "fp8_e4m3", "fp8_e5m2"; mma: "tf32"
-  std::span<const Policy> policies;  // the default first
+  std::span<const Policy> policies;  // the default first, unless `suited` names it
   std::size_t (*workspace_bytes)(const Operands&, const Policy&, const Queue&);
   /// Returns before the work is done (on a cpu: when it is done). Throws std::invalid_argument with
   /// the numbers when operands are null, negative, misaligned, overlap or do not fit together;
@@ -82,6 +82,8 @@ struct Kernel {
   void (*launch)(const Operands&, const Policy&, const Queue&);
   /// Why a GPU of this compute capability (90: 9.0) is none for it; "" if it is. Null: any is.
   std::string (*refuses)(int compute_capability) = nullptr;
+  /// Which of `policies` is the default for operands of this shape. Null: the first, for all.
+  const Policy& (*suited)(const Operands&, const Queue&) = nullptr;
 };
 
 std::span<const Kernel> cuda_kernels();

@@ -1,5 +1,6 @@
 // Which policy comes first on a GPU that somebody has tuned, by compute capability. Elsewhere the
-// first of a kernel's policies is the default, which is a guess; bench says so in the row's note.
+// first of a kernel's policies, or the one that suits the shape, is the default, which is a guess;
+// bench says so in the row's note.
 #pragma once
 
 #include <span>
@@ -46,7 +47,7 @@ constexpr const TunedDevice* tuned_for(int major, int minor) {
   return nullptr;
 }
 
-/// Empty where the kernel's first policy is the best known, or nobody has looked.
+/// Empty where the kernel's default is the best known, or nobody has looked.
 constexpr std::string_view tuned_policy(const TunedDevice& device, std::string_view op,
                                         std::string_view dtype) {
   for (const Tuned& t : device.policies) {
