@@ -172,16 +172,18 @@ void set_fraction_of_measured_roof(Row& row, const roofline::Placing& placing, c
   }
 }
 
-/// What keeps a row of `bytes_per_s` from its roof: the loop itself, or that it waits for memory.
-/// Nothing where the loop was slower in the cache: it was disturbed there.
-std::string limit_note(double bytes_per_s, const Row& loop) {
-  const double in_cache = cost(loop.what).bytes().value / loop.series->median_s();
-  const double share = bytes_per_s / in_cache;
+/// What keeps a row from its roof: the loop itself, or that it waits for memory. Nothing where the
+/// loop was slower in the cache: it was disturbed there.
+std::string limit_note(const Record& r, const Row& loop) {
+  const bool gemm = r.what.op == roofline::Op::gemm;
+  const roofline::Cost work = cost(loop.what);
+  const double in_cache = (gemm ? work.flops.value : work.bytes().value) / loop.series->median_s();
+  const double share = (gemm ? *r.achieved_flops_per_s : *r.achieved_bytes_per_s) / in_cache;
   if (share > 1.2) return "";
-  return fmt::format(
-      "{:.0f} % of the {:.3g} GB/s that its loop reaches in the cache: {}", 100 * share,
-      in_cache / 1e9,
-      share >= 0.9 ? "arithmetic and conversion limit it" : "it waits for memory as well");
+  const char* const by_itself = gemm ? "that loop limits it" : "arithmetic and conversion limit it";
+  return fmt::format("{:.0f} % of the {:.3g} {} that its loop reaches in the cache: {}",
+                     100 * share, in_cache / 1e9, gemm ? "GFLOP/s" : "GB/s",
+                     share >= 0.9 ? by_itself : "it waits for memory as well");
 }
 
 void set_mfu(Row& row, std::span<const Roof> roofs) {
@@ -243,7 +245,7 @@ void judge(Row& row, const Row* roof, const Row* loop, const Standards& standard
   set_fraction_of_measured_roof(row, placing, roof);
   if (loop != nullptr && row.level == Level::memory && !is_disturbed(r) &&
       r.fraction_of_measured_roof.value_or(1) < 0.9) {
-    row.add_note(limit_note(*r.achieved_bytes_per_s, *loop));
+    row.add_note(limit_note(r, *loop));
   }
   set_mfu(row, standards.roofs);
   gate(row, placing, standards);

@@ -26,12 +26,16 @@ std::optional<memory::data_type> data_type(Dtype dtype) {
   return std::nullopt;
 }
 
-/// A batch of row-major matrices [rows, columns], or of their transposes as they lie in memory.
+/// A batch of row-major matrices [rows, columns], or of their transposes as they lie in memory. One
+/// alone has two dimensions: a batch of one is slower, by 2 % at n = 2048, by 10 % at n = 384.
 memory::desc matrix(const Case& c, std::int64_t rows, std::int64_t columns, Dtype dtype,
                     bool transposed) {
-  const memory::dims sizes = {c.batch, rows, columns};
-  const memory::dims strides =
-      transposed ? memory::dims{rows * columns, 1, rows} : memory::dims{rows * columns, columns, 1};
+  memory::dims sizes = {rows, columns};
+  memory::dims strides = transposed ? memory::dims{1, rows} : memory::dims{columns, 1};
+  if (c.batch > 1) {
+    sizes.insert(sizes.begin(), c.batch);
+    strides.insert(strides.begin(), rows * columns);
+  }
   return {sizes, *data_type(dtype), strides};
 }
 

@@ -580,7 +580,13 @@ std::optional<Case> roof_companion(const Case& c, std::optional<Bound> bound) {
 }
 
 std::optional<Case> in_cache(Case c, std::int64_t processors) {
-  if (is_roof_kernel(c.op) || c.op == Op::empty || c.op == Op::gemm) return std::nullopt;
+  if (is_roof_kernel(c.op) || c.op == Op::empty) return std::nullopt;
+  if (c.op == Op::gemm) {
+    if (pipe(c) != Pipe::vector) return std::nullopt;
+    for (std::int64_t* const size : {&c.m, &c.n, &c.k}) *size = std::min<std::int64_t>(*size, 512);
+    c.batch = 1;
+    return c;
+  }
   if (c.op == Op::gemv) c.n = std::min<std::int64_t>(c.n, 1024);  // x is small beside A, as it was
   std::int64_t& size = c.op == Op::gemv ? c.m : c.n;
   const double share = 262144.0 * static_cast<double>(processors) / cost(c).bytes().value;

@@ -107,8 +107,9 @@ std::span<const kernels::InputKind> data_of(const Group& group, const Settings& 
 std::optional<roofline::Case> roof_companion(const roofline::Case& c,
                                              std::optional<roofline::Bound> bound);
 
-/// `c` in small, 256 KiB a processor, which is sampled beside it on a cpu to tell what its loop
-/// does where memory does not matter. Nothing for a GEMM and for what measures roofs.
+/// `c` in small, 256 KiB a processor, a GEMM of 512 a side, which is sampled beside it on a cpu to
+/// tell what its loop does where memory does not matter. Nothing for a GEMM of the matrix pipe, for
+/// whose peak no kernel is here, and for what measures roofs.
 std::optional<roofline::Case> in_cache(roofline::Case c, std::int64_t processors);
 
 }  // namespace bench

@@ -761,10 +761,12 @@ TEST(InCache, IsTheSameOpInSmall) {
        make_case(Op::dot, Dtype::fp8_e4m3, 1, 100, 1)},
       {make_case(Op::gemv, Dtype::bf16, 8192, 8192, 1),
        make_case(Op::gemv, Dtype::bf16, 255, 1024, 1)},
+      {make_case(Op::gemm, Dtype::fp32, 16, 2048, 2048),
+       make_case(Op::gemm, Dtype::fp32, 16, 512, 512)},
   };
   for (const auto& [c, small] : rows) EXPECT_EQ(in_cache(c, 2), small) << name(c);
   EXPECT_FALSE(in_cache(kCopy, 2));
-  EXPECT_FALSE(in_cache(make_case(Op::gemm, Dtype::fp32, 8, 8, 8), 2));
+  EXPECT_FALSE(in_cache(make_case(Op::gemm, Dtype::bf16, 8, 8, 8), 2));
 }
 
 TEST(RoofCompanion, HasTheSameAccessAndTakesTheLargestInput) {
