@@ -3,7 +3,6 @@
 // external linkage.
 #include "kernels/cpu/loops.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -38,7 +37,8 @@ void in_parallel(std::int64_t n, int processors, F f) {
 }
 
 int threads_of(const Policy& policy, const Queue& queue) {
-  return std::max(1, queue.processors / std::max(1, policy.one_thread_in));
+  const bool fewer = policy.one_thread_in > 1 && policy.one_thread_in <= queue.processors;
+  return fewer ? queue.processors / policy.one_thread_in : queue.processors;
 }
 
 /// Asks for what is read `ahead` bytes later, a cache line for each of `bytes`; past the end of an

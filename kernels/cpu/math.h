@@ -8,10 +8,15 @@
 namespace kernels::cpu {
 namespace {
 
-/// 2^x to 3e-7 relative from -126 on; 2^-126 below that, inf from 127.5 on, NaN for NaN.
+/// 2^x to 3e-7 relative from -126 on; 2^-126 below that, inf from 127.5 on. A NaN is as large as
+/// its sign lets it be.
 inline float exp2(float x) {
-  x = x < -126.0F ? -126.0F : x;
-  x = x > 128.0F ? 128.0F : x;
+  // Cut off as integers, which order the floats of one sign: of a comparison of floats g++ makes
+  // two paths, and vectors then divide on both what GeLU divides.
+  const auto bits = same_bits<std::int32_t>(x), most = same_bits<std::int32_t>(128.0F);
+  const auto below = static_cast<std::uint32_t>(bits < most ? bits : most);
+  const auto least = same_bits<std::uint32_t>(-126.0F);
+  x = same_bits<float>(below < least ? below : least);
   // Adding 1.5 * 2^23 rounds to an integer, which then stands in the lowest bits.
   constexpr float kRounder = 0x1.8p23F;
   const float shifted = x + kRounder;
