@@ -38,7 +38,7 @@ constexpr LaunchConfig grid_for(std::int64_t items, std::int64_t items_per_threa
 
 /// Blocks of the policy that all SMs hold at once, as __launch_bounds__ promises.
 constexpr std::int64_t resident_blocks(const Policy& policy, const Queue& queue) {
-  return std::int64_t{kMinBlocksPerSm * kMaxThreads / policy.threads} * queue.processors;
+  return std::int64_t{kMinBlocksPerSm} * kMaxThreads / policy.threads * queue.processors;
 }
 
 inline constexpr int kMaxSplits = 64;  // of gemv's policies
@@ -50,7 +50,7 @@ inline constexpr int kMaxSplits = 64;  // of gemv's policies
 constexpr int gemv_splits(std::int64_t blocks, std::int64_t turns, std::int64_t resident) {
   if (blocks >= resident) return 1;
   int splits = 1;
-  while (splits < kMaxSplits && 2 * splits <= turns && blocks * splits < 2 * resident) splits *= 2;
+  while (splits < kMaxSplits && splits <= turns / 2 && blocks * splits < 2 * resident) splits *= 2;
   return splits;
 }
 
