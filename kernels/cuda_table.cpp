@@ -7,8 +7,8 @@ namespace kernels {
 std::span<const Kernel> cuda_kernels() {
   static const std::vector<Kernel> kAll = [] {
     std::vector<Kernel> all;
-    for (const auto& rows : {activation_kernels(), stream_kernels(), product_kernels(),
-                             peak_kernels(), mma_kernels()}) {
+    for (const auto& rows :
+         {activation_kernels(), roof_kernels(), product_kernels(), mma_kernels()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     return all;

@@ -9,9 +9,8 @@
 namespace kernels {
 
 std::span<const Kernel> activation_kernels();
-std::span<const Kernel> stream_kernels();
+std::span<const Kernel> roof_kernels();
 std::span<const Kernel> product_kernels();
-std::span<const Kernel> peak_kernels();
 std::span<const Kernel> mma_kernels();
 
 constexpr std::size_t no_workspace(const Operands&, const Policy&, const Queue&) { return 0; }

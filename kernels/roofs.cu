@@ -1,5 +1,9 @@
+// What measures the roofs of memory and of the vector pipe. With what else is small: a file of its
+// own compiles for 8 s.
+#include "kernels/clock.cuh"
 #include "kernels/cuda_table.h"
 #include "kernels/fill.cuh"
+#include "kernels/peak.cuh"
 #include "kernels/stream.cuh"
 
 namespace kernels {
@@ -46,6 +50,11 @@ constexpr Policy kReadPolicies[] = {
      .blocks_per_processor = 4,
      .caching = Caching::once},
 };
+// Untuned: 16 or 8 chains a thread.
+constexpr Policy kPeakPolicies[] = {
+    {.name = "t256v4", .threads = 256, .vectors = 4},
+    {.name = "t256v2", .threads = 256, .vectors = 2},
+};
 constexpr Policy kEmptyPolicies[] = {{.name = "t32", .threads = 32, .vectors = 1}};
 
 template <Dtype T>
@@ -90,7 +99,22 @@ constexpr Kernel triad() {
           }};
 }
 
-constexpr Kernel kStreams[] = {
+template <typename T, typename Packed>
+constexpr Kernel fma() {
+  return {"fma", DtypeTraits<T>::kName, kPeakPolicies, no_workspace,
+          [](const Operands& x, const Policy& policy, const Queue& queue) {
+            check_count("fma", "m", x.m);
+            const auto both = [](float value) {
+              Floats<kLanesPerWord<T>> lanes;
+              for (float& lane : lanes.lane) lane = value;
+              return same_bits<Packed>(DtypeTraits<T>::pack(lanes));
+            };
+            const Fma<T, Packed> op{x.m, both(-1.0F), both(1.0F)};
+            launch_elementwise<Fma<T, Packed>, kPeakPolicies>(op, x, x.n, policy, queue);
+          }};
+}
+
+constexpr Kernel kRoofs[] = {
     read<float>(),
     read<__half>(),
     read<__nv_bfloat16>(),
@@ -111,6 +135,9 @@ constexpr Kernel kStreams[] = {
     triad<__nv_bfloat16>(),
     triad<__nv_fp8_e4m3>(),
     triad<__nv_fp8_e5m2>(),
+    fma<float, float>(),
+    fma<__half, __half2>(),
+    fma<__nv_bfloat16, __nv_bfloat162>(),
     {"empty", "fp32", kEmptyPolicies, no_workspace,
      [](const Operands&, const Policy& policy, const Queue& queue) {
        launch(grid_for(1, 1, policy, queue), empty_kernel);
@@ -119,11 +146,17 @@ constexpr Kernel kStreams[] = {
 
 }  // namespace
 
-std::span<const Kernel> stream_kernels() { return kStreams; }
+std::span<const Kernel> roof_kernels() { return kRoofs; }
 
 void cuda_fill(void* data, const char* dtype, InputKind kind, std::uint64_t seed, std::int64_t n,
                const Queue& queue) {
   with_dtype(dtype, [&]<typename T>() { launch_fill<T>(data, kind, seed, n, queue); });
+}
+
+void launch_clock_stamp(ClockStamp* stamp, const Queue& queue) {
+  // Two blocks an SM, so that one of them meets SM 0 wherever the first ones go.
+  const LaunchConfig config{static_cast<unsigned>(2 * queue.processors), 1, queue.stream};
+  launch(config, clock_stamp_kernel, stamp);
 }
 
 }  // namespace kernels
