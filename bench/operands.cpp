@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace bench {
 namespace {
 
 using roofline::Case;
+using roofline::Dtype;
 using roofline::Layout;
 using roofline::Op;
 
@@ -14,10 +16,15 @@ Matrix matrix(roofline::Dtype dtype, std::int64_t rows, std::int64_t columns) {
   return {dtype, rows, columns, columns};
 }
 
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+/// a b, or the most where that is more: either is more than any memory holds.
+std::int64_t times(std::int64_t a, std::int64_t b) { return a > kMost / b ? kMost : a * b; }
+
 /// Rows start at multiples of 16 bytes, as vector loads need them.
 Matrix padded(Matrix m) {
   const auto lanes = static_cast<std::int64_t>(16 / bytes_per_element(m.dtype));
-  m.stride = (m.columns + lanes - 1) / lanes * lanes;
+  m.stride = m.columns > kMost - lanes ? kMost : (m.columns + lanes - 1) / lanes * lanes;
   return m;
 }
 
@@ -64,9 +71,12 @@ OperandShapes operand_shapes(const Case& c) {
               .out = matrix(c.out, 1, c.m)};
     case Op::gemm: {
       const bool x_transposed = c.layout == Layout::nt, w_transposed = c.layout == Layout::tn;
-      return {.a = x_transposed ? matrix(c.a, c.batch * c.k, c.m) : matrix(c.a, c.batch * c.m, c.k),
-              .b = w_transposed ? matrix(c.b, c.batch * c.n, c.k) : matrix(c.b, c.batch * c.k, c.n),
-              .out = matrix(c.out, c.batch * c.m, c.n)};
+      const auto stacked = [&](Dtype dtype, std::int64_t rows, std::int64_t columns) {
+        return matrix(dtype, times(c.batch, rows), columns);
+      };
+      return {.a = x_transposed ? stacked(c.a, c.k, c.m) : stacked(c.a, c.m, c.k),
+              .b = w_transposed ? stacked(c.b, c.n, c.k) : stacked(c.b, c.k, c.n),
+              .out = stacked(c.out, c.m, c.n)};
     }
   }
   return {};

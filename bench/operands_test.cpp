@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "bench/fake_device.h"
 
 namespace bench {
@@ -42,6 +44,28 @@ TEST(OperandShapes, KeepGemmOperandsAsTheLayoutSays) {
   EXPECT_EQ(sizes(Layout::tn), (std::vector<std::int64_t>{14, 5, 21, 5, 14, 3}));
   EXPECT_EQ(sizes(Layout::nn), (std::vector<std::int64_t>{14, 5, 35, 3, 14, 3}));
   EXPECT_EQ(sizes(Layout::nt), (std::vector<std::int64_t>{35, 2, 35, 3, 14, 3}));
+}
+
+TEST(OperandShapes, OfNoMemoryAreNotNegative) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto gemm = [](std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k) {
+    Case c = make_case(Op::gemm, Dtype::fp32, m, n, k);
+    c.batch = batch;
+    return c;
+  };
+  // At least the 4 bytes of each element of the largest operand.
+  const struct {
+    Case c;
+    double at_least;
+  } rows[] = {
+      {make_case(Op::gemv, Dtype::fp32, 8, kMost, 1), 4 * 8 * 9.2e18},
+      {make_case(Op::gemv, Dtype::fp32, 1, kMost - 2, 1), 4 * 9.2e18},
+      {make_case(Op::gemv, Dtype::fp32, kMost, kMost, 1), 4 * 9.2e18 * 9.2e18},
+      {gemm(3, 3, 3, kMost), 4 * 9 * 9.2e18 / 3},  // its rows: the most
+      {gemm(4'000'000'000, 4'000'000'000, 1, 1), 4 * 9.2e18},
+      {make_case(Op::dot, Dtype::fp32, 1, kMost, 1), 4 * 9.2e18},
+  };
+  for (const auto& [c, at_least] : rows) EXPECT_GE(operand_shapes(c).bytes(), at_least) << name(c);
 }
 
 TEST(ColdCopies, TogetherExceedTheCacheThreefold) {
