@@ -362,6 +362,7 @@ TEST_P(KernelTest, ComputesItsDefinitionForEachPolicyAndSize) {
     }
     if (op_ == "gemv") check_gemv(policy, 0, 100);
     if (op_ == "gemv") check_gemv(policy, 1, 1000);
+    if (op_ == "gemv") check_gemv(policy, 2, 20011);  // few rows, which threads of a cpu share
     if (op_ == "empty") launch(on_, kernel_, {}, policy);
     if (op_ == "mma") {
       for (const auto& [m, n] : {std::pair{0, 16384}, {4, 0}, {4, 16384}, {24, 3 * 16384}}) {

@@ -263,6 +263,18 @@ std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows
   return totals;
 }
 
+/// The sum of a[i] b[i], i < n. sums: one for each thread.
+template <typename T>
+float dot_in_parallel(const typename T::Storage* a, const typename T::Storage* b, std::int64_t n,
+                      int threads, std::int64_t ahead, double* sums) {
+  in_parallel(n, threads, [=](std::int64_t begin, std::int64_t end, int thread) {
+    sums[thread] = dot_range<T, T, 1>({a}, b, begin, end, ahead)[0];
+  });
+  double total = 0.0;
+  for (int thread = 0; thread < threads; ++thread) total += sums[thread];
+  return static_cast<float>(total);
+}
+
 std::size_t dot_workspace(const Operands&, const Policy& policy, const Queue& queue) {
   return threads_of(policy, queue) * sizeof(double);
 }
@@ -280,20 +292,14 @@ void dot(const Operands& x, const Policy& policy, const Queue& queue) {
   check_apart("dot", out, {a, b, workspace});
   check_apart("dot", workspace, {a, b});
 
-  const auto* va = static_cast<const Storage*>(x.a);
-  const auto* vb = static_cast<const Storage*>(x.b);
-  auto* sums = static_cast<double*>(x.workspace);
-  const int threads = threads_of(policy, queue);
-  in_parallel(x.n, threads, [=](std::int64_t begin, std::int64_t end, int thread) {
-    sums[thread] = dot_range<T, T, 1>({va}, vb, begin, end, policy.ahead_bytes)[0];
-  });
-  double total = 0.0;
-  for (int thread = 0; thread < threads; ++thread) total += sums[thread];
-  *static_cast<float*>(x.out) = static_cast<float>(total);
+  *static_cast<float*>(x.out) = dot_in_parallel<T>(
+      static_cast<const Storage*>(x.a), static_cast<const Storage*>(x.b), x.n,
+      threads_of(policy, queue), policy.ahead_bytes, static_cast<double*>(x.workspace));
 }
 
-std::size_t gemv_workspace(const Operands& x, const Policy&, const Queue&) {
-  return x.n * sizeof(float);
+/// x in fp32, or the sums of threads that share the columns.
+std::size_t gemv_workspace(const Operands& x, const Policy& policy, const Queue& queue) {
+  return std::max<std::size_t>(x.n * sizeof(float), threads_of(policy, queue) * sizeof(double));
 }
 
 template <typename T>
@@ -307,7 +313,8 @@ void gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   const Range a{"a", x.a, x.m == 0 ? 0 : ((x.m - 1) * lda + x.n) * kSize};
   const Range b{"b", x.b, x.n * kSize};
   const Range out{"out", x.out, x.m * std::int64_t{sizeof(typename Out::Storage)}};
-  const Range workspace{"workspace", x.workspace, x.n * std::int64_t{sizeof(float)}};
+  const auto workspace_bytes = static_cast<std::int64_t>(gemv_workspace(x, policy, queue));
+  const Range workspace{"workspace", x.workspace, workspace_bytes};
   for (const Range& range : {a, b, out}) check_aligned("gemv", range);
   check_aligned("gemv", workspace, 256);
   check_apart("gemv", out, {a, b, workspace});
@@ -315,12 +322,21 @@ void gemv(const Operands& x, const Policy& policy, const Queue& queue) {
 
   const auto* matrix = static_cast<const Storage*>(x.a);
   const auto* vector = static_cast<const Storage*>(x.b);
-  auto* converted = static_cast<Fp32::Storage*>(x.workspace);  // once, not once a row
+  auto* y = static_cast<typename Out::Storage*>(x.out);
   const int threads = threads_of(policy, queue);
+  // So few rows that threads would end far apart, or have none, are shared by columns.
+  if (x.m < 4 * threads && x.n >= threads * kBlock) {
+    for (std::int64_t row = 0; row < x.m; ++row) {
+      y[row] =
+          Out::store(dot_in_parallel<T>(matrix + row * lda, vector, x.n, threads,
+                                        policy.ahead_bytes, static_cast<double*>(x.workspace)));
+    }
+    return;
+  }
+  auto* converted = static_cast<Fp32::Storage*>(x.workspace);  // once, not once a row
   in_parallel(x.n, threads, [=](std::int64_t begin, std::int64_t end, int) {
     for (std::int64_t i = begin; i < end; ++i) converted[i] = Fp32::store(T::load(vector[i]));
   });
-  auto* y = static_cast<typename Out::Storage*>(x.out);
   // Rows in pairs, x loaded half as often: one of each half of a thread's rows, so that both
   // streams go on where a row ends.
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
