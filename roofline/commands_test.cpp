@@ -363,6 +363,22 @@ TEST(Commands, RefuseABadRunWithExit1AndOneLine) {
   }
 }
 
+TEST(Commands, SayThatARunIsNotWhole) {
+  for (const char* const outcome : {"running", "interrupted", "complete"}) {
+    const std::filesystem::path folder = run_of_one_row();
+    std::ofstream(folder / "environment.json") << R"({"outcome": ")" << outcome << "\"}";
+    for (const char* const command : {"report", "validate"}) {
+      Output out;
+      EXPECT_EQ(run_command_line({command, folder.string()}, out), 0) << out.notes;
+      EXPECT_EQ(out.notes, outcome == std::string("complete")
+                               ? ""
+                               : folder.string() + ": not a whole run, its outcome is \"" +
+                                     outcome + "\": rows may be missing\n");
+    }
+    std::filesystem::remove_all(folder);
+  }
+}
+
 TEST(Commands, TakeARunByItsFolderOrItsMeasurementsAndByNoOtherFile) {
   const std::filesystem::path folder = run_of_one_row();
   std::ofstream(folder / "samples.csv") << "x\n";

@@ -20,6 +20,7 @@ Command add_report_command(Arguments app) {
   return {command, [options](Output& out) {
             Run run = read_run(options->run);
             read_rounds(run);
+            out.notes += run.caveat();
             const Table beside = peers(run);
             if (!options->peers) out.print(report(run.records));
             // csv and json have one table

@@ -92,6 +92,13 @@ std::optional<double> Run::environment_number(const std::string& key) const {
   return value;
 }
 
+std::string Run::caveat() const {
+  const auto outcome = environment.find("outcome");
+  if (outcome == environment.end() || outcome->second == "complete") return "";
+  return fmt::format("{}: not a whole run, its outcome is \"{}\": rows may be missing\n",
+                     folder.string(), outcome->second);
+}
+
 Environment flat_environment(std::string_view json, std::string_view source) {
   const nlohmann::json object = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!object.is_object()) {

@@ -25,6 +25,8 @@ struct Run {
 
   /// A number of its environment; nothing where it is not there, or null.
   std::optional<double> environment_number(const std::string& key) const;
+  /// One line where the run did not end as it should, or has not yet; else empty.
+  std::string caveat() const;
 };
 
 /// Reads measurements.csv, roofs.csv and environment.json. `path` is a run's folder or its

@@ -63,6 +63,7 @@ Command add_validate_command(Arguments app) {
             } else {
               Run run = read_run(options->run);
               read_rounds(run);
+              out.notes += run.caveat();
               const RidgeFits ridges = fit_ridges(run);
               findings = judge(run, ridges);
               write_file(run.folder / "claims.csv", claims_csv(findings));
