@@ -325,7 +325,7 @@ void gemv(const Operands& x, const Policy& policy, const Queue& queue) {
   auto* y = static_cast<typename Out::Storage*>(x.out);
   const int threads = threads_of(policy, queue);
   // So few rows that threads would end far apart, or have none, are shared by columns.
-  if (x.m < 4 * threads && x.n >= threads * kBlock) {
+  if (x.m < std::int64_t{4} * threads && x.n >= threads * kBlock) {
     for (std::int64_t row = 0; row < x.m; ++row) {
       y[row] =
           Out::store(dot_in_parallel<T>(matrix + row * lda, vector, x.n, threads,
