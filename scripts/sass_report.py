@@ -39,14 +39,13 @@ CACHING = ["", "-loads-once", "-once"]  # of enum class Caching
 
 @dataclass(frozen=True)
 class Budget:
-    """The most instructions for an element (a multiply-add of dot and gemv), from `vectors` on."""
+    """The most instructions for an element (a multiply-add of dot and gemv)."""
 
     op: str
     size: int  # bytes of an element
     total: float
     mufu: float = 0.0
     convert: float = 0.0
-    vectors: int = 1
 
 
 # At 93 % of an H200's 4.8 TB/s and 1.755 GHz an SM can issue 13.3 instructions for an element of
@@ -74,8 +73,7 @@ BUDGETS = [
     Budget("dot", 1, 5.5, convert=3),
     Budget("gemv", 4, 5),
     Budget("gemv", 2, 6, convert=2),
-    Budget("gemv", 1, 5, convert=3),
-    Budget("gemv", 1, 4, convert=2.25, vectors=2),
+    Budget("gemv", 1, 4, convert=2.25),
 ]
 
 
@@ -274,8 +272,6 @@ def faults(row: Row) -> list[str]:
     if not budgets:
         found.append("no budget")
     for budget in budgets:
-        if k.vectors < budget.vectors:
-            continue
         for what in ("total", "mufu", "convert"):
             spent, allowed = getattr(row, what), getattr(budget, what)
             if not spent <= allowed:
