@@ -1,5 +1,5 @@
-#include <algorithm>
-#include <array>
+#include <iterator>
+#include <span>
 
 #include "kernels/activations.cuh"
 #include "kernels/cuda_table.h"
@@ -23,11 +23,8 @@ constexpr Policy kActivationPolicies[] = {
 };
 
 // GeLU in fp32 and bf16: 8 vectors beside its arithmetic are more than 64 registers hold.
-constexpr auto kUpTo4Policies = [] {
-  std::array<Policy, std::size(kActivationPolicies) - 1> all;
-  std::copy_n(kActivationPolicies, all.size(), all.begin());
-  return all;
-}();
+constexpr auto kUpTo4Policies =
+    std::span(kActivationPolicies).first<std::size(kActivationPolicies) - 1>();
 
 // One kernel a type: the erf form stands beside the other for comparison, and is the most expensive
 // to compile of all.

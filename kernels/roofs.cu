@@ -1,5 +1,7 @@
 // What measures the roofs of memory and of the vector pipe. With what else is small: a file of its
 // own compiles for 8 s.
+#include <span>
+
 #include "kernels/clock.cuh"
 #include "kernels/cuda_table.h"
 #include "kernels/fill.cuh"
@@ -22,14 +24,8 @@ constexpr Policy kCopyPolicies[] = {
     {.name = "t128v1-once", .threads = 128, .vectors = 1, .caching = Caching::once},
     {.name = "t512v4-once", .threads = 512, .vectors = 4, .caching = Caching::once},
 };
-constexpr Policy kWritePolicies[] = {
-    {.name = "t256v4", .threads = 256, .vectors = 4},
-    {.name = "t256v8", .threads = 256, .vectors = 8},
-    {.name = "t256v2", .threads = 256, .vectors = 2},
-    {.name = "t256v1", .threads = 256, .vectors = 1},
-    {.name = "t128v1", .threads = 128, .vectors = 1},
-    {.name = "t256v4g8", .threads = 256, .vectors = 4, .blocks_per_processor = 8},
-};
+// Those without hints.
+constexpr auto kWritePolicies = std::span(kCopyPolicies).first<6>();
 constexpr Policy kTriadPolicies[] = {
     {.name = "t256v2", .threads = 256, .vectors = 2},
     {.name = "t256v4", .threads = 256, .vectors = 4},
