@@ -52,13 +52,14 @@ constexpr Policy kGemvPolicies[] = {
     {.name = "t256r1s8", .threads = 256, .vectors = 1, .splits = 8},
 };
 
+constexpr bool has_several_rows(const Policy& policy) { return policy.vectors > 1; }
+
 // FP8 has no instructions to spare for an x that is converted for each row alone: 4.5 a
 // multiply-add, of which its budget has 4; with two rows a block 3.8.
-constexpr auto kPairedGemvPolicies = [] {
-  constexpr auto is_paired = [](const Policy& p) { return p.vectors > 1; };
-  std::array<Policy, std::ranges::count_if(kGemvPolicies, is_paired)> paired;
-  std::ranges::copy_if(kGemvPolicies, paired.begin(), is_paired);
-  return paired;
+constexpr auto kFp8GemvPolicies = [] {
+  std::array<Policy, std::ranges::count_if(kGemvPolicies, has_several_rows)> several;
+  std::ranges::copy_if(kGemvPolicies, several.begin(), has_several_rows);
+  return several;
 }();
 
 template <Dtype T>
@@ -100,8 +101,8 @@ constexpr Kernel kProducts[] = {
     gemv<float>(),
     gemv<__half>(),
     gemv<__nv_bfloat16>(),
-    gemv<__nv_fp8_e4m3, kPairedGemvPolicies>(),
-    gemv<__nv_fp8_e5m2, kPairedGemvPolicies>(),
+    gemv<__nv_fp8_e4m3, kFp8GemvPolicies>(),
+    gemv<__nv_fp8_e5m2, kFp8GemvPolicies>(),
 };
 
 }  // namespace
