@@ -3,9 +3,12 @@
 // external linkage.
 #include "kernels/cpu/loops.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #ifdef __SSE2__
@@ -426,10 +429,17 @@ constexpr Policy kElementwise[] = {
 #endif
     {.name = "plain"},
 };
+/// A copy takes the longest stretch: 2 KiB are 5 % faster than 512 bytes in each type, where ReLU
+/// and triad, which compute between, are slower; on a Xeon with AVX-512.
+constexpr auto kCopies = [] {
+  auto policies = std::to_array(kElementwise);
+  std::ranges::sort(policies, std::greater(), &Policy::stretch_bytes);
+  return policies;
+}();
 
 template <typename Op, typename T>
-constexpr Kernel elementwise_row() {
-  return {Op::kName, Dtype<T>::kName, kElementwise, no_workspace, elementwise<Op, T>};
+constexpr Kernel elementwise_row(std::span<const Policy> policies = kElementwise) {
+  return {Op::kName, Dtype<T>::kName, policies, no_workspace, elementwise<Op, T>};
 }
 
 /// All ops of one storage type.
@@ -438,7 +448,7 @@ constexpr std::array<Kernel, 9> kRows = {{
     elementwise_row<Relu<T>, T>(),
     elementwise_row<Gelu, T>(),
     elementwise_row<GeluErf, T>(),
-    elementwise_row<Copy<T>, T>(),
+    elementwise_row<Copy<T>, T>(kCopies),
     elementwise_row<Write<T>, T>(),
     elementwise_row<Triad, T>(),
     {"read", Dtype<T>::kName, kSums, read_workspace, read<T>},
