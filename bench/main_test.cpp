@@ -165,6 +165,8 @@ TEST_F(Bench, HelpListAndDryRunMeasureNothing) {
   const ShellResult dry = shell("bench --device=cpu --dry-run 2>&1");
   EXPECT_EQ(dry.code, 0);
   EXPECT_NE(dry.text.find("\"affinity\""), std::string::npos) << dry.text;
+  EXPECT_EQ(shell("bench --device=cpu --dry-run --op=gemm --shape=4611686018427387904x8x8").code,
+            0);
   EXPECT_EQ(files(), 0U);
 }
 
@@ -208,6 +210,10 @@ TEST_F(Bench, MoreThanTheMemoryIsSkippedWithAskedAndFreeBeforeAnyRoof) {
       {"--op=relu --shape=9000000000000000000", "needs 72000000000000000000 bytes"},  // past 2^64
       {"--op=gemm --shape=4000000000x4000000000x4000000000", "needs 192000000000000000000 bytes"},
       {"--op=dot --shape=9000000000000 --cache=hot", "needs 72000000000004 bytes"},
+      // 2 x 2^62 x 8 elements of 4 bytes, and 2 x 2^63 x 8: oneDNN is not asked, whose sizes
+      // overflow.
+      {"--op=gemm --shape=4611686018427387904x8x8", "needs 295147905179352825856 bytes"},
+      {"--op=gemm --shape=8x9223372036854775807x8x8", "needs 590295810358705651712 bytes"},
   };
   for (const auto& [arguments, asked] : rows) {
     const ShellResult r =
