@@ -152,7 +152,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                  "variants to try, a number or all: the first and the fastest are measured")
       ->capture_default_str();
   app.add_option("--tuning", options.tuning,
-                 "a run: what was fastest there, by op, type and size, is tried first");
+                 "a run: what was fastest there, by op, type and size, is tried first")
+      ->check(CLI::ExistingPath);
   auto* const noise = app.add_option(
       "--max-noise", max_noise_percent,
       "stop when the interval's half-width is within PERCENT [0.5 on cuda, 2 on a cpu]");

@@ -74,6 +74,7 @@ const BadRow kBad[] = {
     {"--time-budget=nan", "--time-budget=nan: expected a number of seconds above 0"},
     {"--time-budget=inf", "--time-budget=inf: expected a number of seconds above 0"},
     {"--time-budget=soon", "soon"},
+    {"--tuning=/none", "--tuning: Path does not exist: /none"},
     {"--seed=x", "--seed=x: expected a whole number from 0 up"},
     {"--seed=-1", "--seed=-1: expected a whole number from 0 up"},
     {"--seed=18446744073709551615", "expected a whole number from 0 up, below 2^63"},
