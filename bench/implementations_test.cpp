@@ -83,6 +83,17 @@ TEST(Ours, TakesFirstWhatWasTunedForTheComputeCapabilityElseWhatSuitsTheShape) {
   }
 }
 
+TEST(Ours, HalvesTheThreadsOnlyWhereThereAreTwo) {
+  struct Cpu : FakeDevice {
+    int processors = 1;
+    kernels::Queue queue() const override { return {.processors = processors}; }
+  } device;
+  const Case c = make_case(Op::fma, Dtype::fp32, 2, 1000, 1);
+  EXPECT_EQ(kOurs.variants(c, device).front(), (Alternatives{"plain"}));
+  device.processors = 2;
+  EXPECT_EQ(kOurs.variants(c, device).front(), (Alternatives{"plain", "plain-half"}));
+}
+
 Case gemm(Layout layout) {
   Case c = make_case(Op::gemm, Dtype::fp32, 65, 129, 33);
   c.layout = layout;

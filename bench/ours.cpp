@@ -75,7 +75,10 @@ std::string_view first_policy(const Case& c, const kernels::Kernel& kernel, cons
 std::vector<Alternatives> variants(const Case& c, Device& device) {
   const kernels::Kernel& kernel = *find(c, device);
   Alternatives names;
-  for (const kernels::Policy& p : kernel.policies) names.emplace_back(p.name);
+  for (const kernels::Policy& p : kernel.policies) {
+    // With fewer processors than it has a thread for, it is another policy under a second name.
+    if (p.one_thread_in <= device.queue().processors) names.emplace_back(p.name);
+  }
   const auto best = std::ranges::find(names, first_policy(c, kernel, device));
   if (best != names.end()) std::rotate(names.begin(), best, best + 1);
   // What a graph saves, and what two events measure with nothing between them.
