@@ -658,20 +658,24 @@ TEST_F(Variants, TheRoofOfACacheIsTheFastestVariant) {
 
 TEST_F(Variants, ARowIsNoisyWhereOtherWorkHeldUpItOrItsRoof) {
   const struct {
+    double max_noise;
     double row, beside;  // held up: the row's samples, and those of the roof kernel beside it
     Status status;
     std::string_view note;
   } rows[] = {
-      {0, 0, Status::ok, ""},
-      {0.2, 0.2, Status::ok, ""},
-      {0.48, 0, Status::noisy, "other work held up 48 % of its samples"},
-      {0.48, 0.48, Status::noisy, "other work held up 48 % of its samples"},
-      {0, 0.3, Status::noisy, "other work held up 30 % of its roof kernel's samples"},
+      {0.02, 0, 0, Status::ok, ""},
+      {0.02, 0.2, 0.2, Status::ok, ""},
+      {0.02, 0.48, 0, Status::noisy, "other work held up 48 % of its samples"},
+      {0.02, 0.48, 0.48, Status::noisy, "other work held up 48 % of its samples"},
+      {0.02, 0, 0.3, Status::noisy, "other work held up 30 % of its roof kernel's samples"},
+      {0.5, 0.48, 0.48, Status::ok, ""},  // asked for no better, it was sampled no longer
+      {0.5, 0.52, 0, Status::noisy, "other work held up 52 % of its samples"},
   };
-  for (const auto& [row, beside, status, note] : rows) {
+  for (const auto& [max_noise, row, beside, status, note] : rows) {
     PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
     Settings settings;
     settings.protocol.cap_s = 0.3;
+    settings.protocol.max_noise = max_noise;
     Runner runner(device, folder_, settings, interrupted_);
     device.policy_held_up = {{"first", row}, {"copy", beside}};
     const Record r = runner.run({"relu", {kRelu}}).at(0);
