@@ -25,7 +25,6 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // ---- formats, values
-// -------------------------------------------------------------------------------
 
 Dtype dtype_of(const Kernel& kernel) { return *roofline::parse_dtype(kernel.dtype); }
 
@@ -98,7 +97,6 @@ std::vector<std::uint64_t> all_codes(Dtype dtype) {
 }
 
 // ---- memory of an executor
-// ---------------------------------------------------------------------------
 
 /// Elements of `dtype` in the memory of the executor, with a guard behind them.
 class Array {
@@ -163,7 +161,6 @@ std::vector<std::uint32_t> launch(const Executor& on, const Kernel& kernel, Oper
 }
 
 // ---- what is expected
-// --------------------------------------------------------------------------------
 
 /// 0.5 (1 + tanh(u)) = 1 / (1 + e^-2u), which does not cancel.
 double gelu(double x) {
@@ -243,7 +240,6 @@ struct Sum {
 };
 
 // ---- the tests
-// -----------------------------------------------------------------------------------------
 
 struct Subject {
   Executor on;
