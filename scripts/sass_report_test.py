@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import unittest
 
-from sass_report import Function, Kernel, faults, kernel_of, measure, parse_functions, problems
+from sass_report import (
+    BUDGETS,
+    Function,
+    Kernel,
+    faults,
+    kernel_of,
+    measure,
+    measured,
+    parse_functions,
+    problems,
+    unspent,
+)
 
 NAME = (
     "void kernels::elementwise_kernel<kernels::Relu<float>, 2, (kernels::Caching)0>"
@@ -153,6 +164,12 @@ class SassReportTest(unittest.TestCase):
         for what, name, code, expected in rows:
             with self.subTest(what):
                 self.assertEqual(problems([function(code, name=name)]), expected)
+
+    def test_names_budgets_without_a_kernel(self) -> None:
+        found = unspent(measured([function()]))  # relu fp32
+        self.assertEqual(len(found), len(BUDGETS) - 1)
+        self.assertIn("relu, 2 bytes an element: a budget, but no kernel", found)
+        self.assertNotIn("relu, 4 bytes an element: a budget, but no kernel", found)
 
 
 if __name__ == "__main__":
