@@ -622,15 +622,34 @@ TEST(Policies, AreNamedForWhatTheyAre) {
   };
   constexpr const char* kCaching[] = {"", "-loads-once", "-once"};
   for (const Executor& on : executors()) {
-    if (on.stamp == nullptr) continue;  // a table of loops
     for (const Kernel& k : on.table) {
       const std::string op = k.op;
       if (op == "empty" || op == "mma") continue;  // of one policy each
       for (const Policy& p : k.policies) {
-        EXPECT_EQ(p.name, part("t", p.threads, 0) + part(op == "gemv" ? "r" : "v", p.vectors, 0) +
-                              part("g", p.blocks_per_processor, 0) + part("s", p.splits, 1) +
-                              kCaching[static_cast<int>(p.caching)])
-            << op << " " << k.dtype;
+        const std::string on_gpu = part("t", p.threads, 0) +
+                                   part(op == "gemv" ? "r" : "v", p.vectors, 0) +
+                                   part("g", p.blocks_per_processor, 0) + part("s", p.splits, 1) +
+                                   kCaching[static_cast<int>(p.caching)];
+        const std::string on_cpu =
+            (p.stretch_bytes == 0 ? "plain" : "nontemporal" + part("-s", p.stretch_bytes, 512)) +
+            part("-p", p.ahead_bytes, 1024) + (p.one_thread_in == 1 ? "" : "-half");
+        EXPECT_EQ(p.name, on.stamp == nullptr ? on_cpu : on_gpu) << op << " " << k.dtype;
+      }
+    }
+  }
+}
+
+TEST(Policies, OfHalfTakeOneThreadInTwo) {
+  // A dot on a cpu keeps a sum of 8 bytes for each thread.
+  for (const Executor& on : executors()) {
+    if (on.stamp != nullptr) continue;  // CUDA kernels
+    for (const Kernel& dot : on.table) {
+      if (dot.op != std::string("dot")) continue;
+      for (const Policy& p : dot.policies) {
+        const bool half = std::string(p.name).ends_with("-half");
+        EXPECT_EQ(dot.workspace_bytes({}, p, {.processors = 8}), half ? 32U : 64U)
+            << dot.dtype << " " << p.name;
+        EXPECT_EQ(dot.workspace_bytes({}, p, {.processors = 1}), 8U);
       }
     }
   }

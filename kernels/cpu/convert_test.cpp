@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string_view>
 
 #include "kernels/cpu/math.h"
-#include "kernels/table.h"
 #include "roofline/dtype.h"
 
 namespace kernels::cpu {
@@ -86,19 +84,6 @@ TEST(MathTest, ErfIsWithinItsBound) {
   EXPECT_EQ(erf(4.0F), 1.0F);
   EXPECT_EQ(erf(-INFINITY), -1.0F);
   EXPECT_TRUE(std::isnan(erf(NAN)));
-}
-
-TEST(Policies, OfHalfTakeOneThreadInTwo) {
-  // A dot keeps a sum of 8 bytes for each thread.
-  for (const Kernel& dot : cpu_kernels()) {
-    if (std::string_view(dot.op) != "dot") continue;
-    for (const Policy& policy : dot.policies) {
-      const bool half = std::string_view(policy.name).ends_with("-half");
-      EXPECT_EQ(dot.workspace_bytes({}, policy, {.processors = 8}), half ? 32U : 64U)
-          << dot.dtype << " " << policy.name;
-      EXPECT_EQ(dot.workspace_bytes({}, policy, {.processors = 1}), 8U);
-    }
-  }
 }
 
 }  // namespace
