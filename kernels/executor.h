@@ -28,6 +28,9 @@ struct Executor {
   std::vector<void (*)()> errors;
   decltype(&launch_clock_stamp) stamp = nullptr;  // where there are SMs
   int (*compute_capability)() = nullptr;          // of a real GPU; 90: 9.0
+
+  /// On fibers or a GPU; else its table is of loops.
+  bool runs_cuda() const { return stamp != nullptr; }
 };
 
 std::vector<Executor> executors();

@@ -425,7 +425,7 @@ TEST_P(KernelTest, SharesTheColumnsOfFewRows) {
       {0, 0, 132, "t128r2"},
       {16, 1 << 20, 1, "t128r2"},  // 8 blocks, all that an SM holds
   };
-  EXPECT_EQ(kernel_.suited != nullptr, op_ == "gemv" && on_.stamp != nullptr);
+  EXPECT_EQ(kernel_.suited != nullptr, op_ == "gemv" && on_.runs_cuda());
   if (kernel_.suited == nullptr) return;
   for (const Row& row : rows) {
     const Policy& policy = kernel_.suited({.m = row.m, .n = row.row_bytes / size_of(dtype_)},
@@ -548,7 +548,7 @@ TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
         "gemv: lda is 65, which leaves the rows of a off their 16-byte alignment; pad them to " +
             std::to_string(64 + 16 / size_of(dtype_)) + " elements");
   }
-  if (on_.name == "fibers" || on_.name == "gpu") {
+  if (on_.runs_cuda()) {
     Policy wrong = policy;
     wrong.vectors = 3;
     wrong.caching = Caching::usual;
@@ -596,7 +596,7 @@ INSTANTIATE_TEST_SUITE_P(All, KernelTest, testing::ValuesIn(subjects()), [](cons
 /// A name that no kernel knows would silently leave the default in place.
 TEST(TunedTable, NamesPoliciesThatTheKernelsHave) {
   for (const Executor& on : executors()) {
-    if (on.stamp == nullptr) continue;  // a table of loops
+    if (!on.runs_cuda()) continue;
     for (const TunedDevice& device : kTunedDevices) {
       for (const Tuned& t : device.policies) {
         bool found = false;
@@ -633,7 +633,7 @@ TEST(Policies, AreNamedForWhatTheyAre) {
         const std::string on_cpu =
             (p.stretch_bytes == 0 ? "plain" : "nontemporal" + part("-s", p.stretch_bytes, 512)) +
             part("-p", p.ahead_bytes, 1024) + (p.one_thread_in == 1 ? "" : "-half");
-        EXPECT_EQ(p.name, on.stamp == nullptr ? on_cpu : on_gpu) << op << " " << k.dtype;
+        EXPECT_EQ(p.name, on.runs_cuda() ? on_gpu : on_cpu) << op << " " << k.dtype;
       }
     }
   }
@@ -642,7 +642,7 @@ TEST(Policies, AreNamedForWhatTheyAre) {
 TEST(Policies, OfHalfTakeOneThreadInTwo) {
   // A dot on a cpu keeps a sum of 8 bytes for each thread.
   for (const Executor& on : executors()) {
-    if (on.stamp != nullptr) continue;  // CUDA kernels
+    if (on.runs_cuda()) continue;
     for (const Kernel& dot : on.table) {
       if (dot.op != std::string("dot")) continue;
       for (const Policy& p : dot.policies) {
@@ -699,7 +699,7 @@ TEST_P(ExecutorTest, RefusesToFillWhatItCannot) {
 
 TEST_P(ExecutorTest, StampsMomentsOnBothClocks) {
   Executor on = GetParam();
-  if (on.stamp == nullptr) return;
+  if (!on.runs_cuda()) return;
   on.queue.processors = 256;  // enough blocks to meet SM 0 of any GPU
   const auto memory = on.allocate(3 * sizeof(ClockStamp));
   ClockStamp stamps[3];
