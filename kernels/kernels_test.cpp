@@ -495,79 +495,93 @@ TEST_P(KernelTest, SaysWhichGpusAreNoneForIt) {
   }
 }
 
+/// Operands of 64 elements, good for every op but empty and mma.
+struct Small {
+  Small(const Executor& on, Dtype dtype)
+      : a(on, dtype, 64), b(on, dtype, 64), out(on, dtype, 64), workspace(on.allocate(1 << 20)) {}
+  Array a, b, out;
+  std::shared_ptr<std::byte> workspace;
+  Operands operands{a.data(), b.data(), out.data(), workspace.get(), 1, 64};
+};
+
 TEST_P(KernelTest, RefusesBadOperandsWithTheirNumbers) {
   if (op_ == "empty" || op_ == "mma") return;
-  const std::int64_t n = 64, bytes = n * size_of(dtype_);
-  const Array a(on_, dtype_, n), b(on_, dtype_, n), out(on_, dtype_, n);
-  const auto workspace = on_.allocate(1 << 20);
-  const Operands good{a.data(), b.data(), out.data(), workspace.get(), 1, n};
-  const Policy policy = kernel_.policies[0];
-  const auto refused = [&](Operands operands) { return refusal(on_, kernel_, operands, policy); };
-  ASSERT_EQ(refused(good), "");
-
-  Operands bad = good;
-  bad.n = -1;
-  EXPECT_EQ(refused(bad), op_ + ": n is -1, below 0");
-  const auto replace = [&](const void* a_pointer, void* out_pointer) {
-    Operands changed = good;
-    changed.a = a_pointer;
-    changed.out = out_pointer;
-    return changed;
+  const Small small(on_, dtype_);
+  const Policy& policy = kernel_.policies[0];
+  const auto refused = [&](const std::function<void(Operands&)>& spoil) {
+    Operands operands = small.operands;
+    spoil(operands);
+    return refusal(on_, kernel_, operands, policy);
   };
   const auto past = [](void* pointer, int distance) {
     return static_cast<char*>(pointer) + distance;
   };
+  void *const a = small.a.data(), *const out = small.out.data();
+  ASSERT_EQ(refused([](Operands&) {}), "");
+  EXPECT_EQ(refused([](Operands& x) { x.n = -1; }), op_ + ": n is -1, below 0");
   if (op_ != "write") {
-    EXPECT_EQ(refused(replace(nullptr, good.out)),
-              op_ + ": a is null, expected " + std::to_string(bytes) + " bytes of memory");
-    EXPECT_EQ(refused(replace(past(a.data(), 4), good.out)),
+    EXPECT_EQ(
+        refused([](Operands& x) { x.a = nullptr; }),
+        op_ + ": a is null, expected " + std::to_string(64 * size_of(dtype_)) + " bytes of memory");
+    EXPECT_EQ(refused([&](Operands& x) { x.a = past(a, 4); }),
               op_ + ": a starts 4 bytes past a 16-byte boundary; it must start on one");
   }
   if (op_ != "read") {
-    EXPECT_NE(refused(replace(good.a, nullptr)).find("out is null"), std::string::npos);
-    EXPECT_EQ(refused(replace(good.a, past(out.data(), 8))),
+    EXPECT_NE(refused([](Operands& x) { x.out = nullptr; }).find("out is null"), std::string::npos);
+    EXPECT_EQ(refused([&](Operands& x) { x.out = past(out, 8); }),
               op_ + ": out starts 8 bytes past a 16-byte boundary; it must start on one");
   }
   if (op_ != "read" && op_ != "write") {
-    EXPECT_NE(refused(replace(good.a, past(a.data(), 16))).find("overlaps a"), std::string::npos);
+    EXPECT_NE(refused([&](Operands& x) { x.out = past(a, 16); }).find("overlaps a"),
+              std::string::npos);
   }
-  if (kernel_.workspace_bytes(good, policy, on_.queue) > 0) {
-    bad = good;
-    bad.workspace = past(workspace.get(), 16);
-    EXPECT_EQ(refused(bad),
+  if (kernel_.workspace_bytes(small.operands, policy, on_.queue) > 0) {
+    EXPECT_EQ(refused([&](Operands& x) { x.workspace = past(x.workspace, 16); }),
               op_ + ": workspace starts 16 bytes past a 256-byte boundary; it must start on one");
   }
-  if (op_ == "gemv") {
-    bad = good;
-    bad.lda = 63;
-    EXPECT_EQ(refused(bad), "gemv: lda is 63, below the 64 columns of a");
-    bad.m = 2;
-    bad.lda = 65;
-    EXPECT_EQ(
-        refused(bad),
-        "gemv: lda is 65, which leaves the rows of a off their 16-byte alignment; pad them to " +
-            std::to_string(64 + 16 / size_of(dtype_)) + " elements");
-  }
+}
+
+TEST_P(KernelTest, RefusesRowsThatAreNarrowOrOffTheirAlignment) {
+  if (op_ != "gemv") return;
+  const Small small(on_, dtype_);
+  Operands bad = small.operands;
+  bad.lda = 63;
+  EXPECT_EQ(refusal(on_, kernel_, bad, kernel_.policies[0]),
+            "gemv: lda is 63, below the 64 columns of a");
+  bad.m = 2;
+  bad.lda = 65;
+  EXPECT_EQ(
+      refusal(on_, kernel_, bad, kernel_.policies[0]),
+      "gemv: lda is 65, which leaves the rows of a off their 16-byte alignment; pad them to " +
+          std::to_string(64 + 16 / size_of(dtype_)) + " elements");
+}
+
+TEST_P(KernelTest, RefusesPoliciesThatItCannotRun) {
+  if (op_ == "empty" || op_ == "mma") return;
+  const Small small(on_, dtype_);
+  const auto refused = [&](const std::function<void(Policy&)>& spoil) {
+    Policy policy = kernel_.policies[0];
+    spoil(policy);
+    return refusal(on_, kernel_, small.operands, policy);
+  };
   if (on_.runs_cuda()) {
-    Policy wrong = policy;
-    wrong.vectors = 3;
-    wrong.caching = Caching::usual;
-    EXPECT_EQ(
-        refusal(on_, kernel_, good, wrong),
-        op_ + ": not compiled for 3 vectors a thread; the table of kernels lists its policies");
-    wrong.caching = Caching::loads_once;
-    EXPECT_EQ(refusal(on_, kernel_, good, wrong),
-              op_ +
-                  ": not compiled for 3 vectors a thread that are loaded once; the table of "
-                  "kernels lists its policies");
-    wrong = policy;
-    wrong.threads = 100;
-    EXPECT_EQ(refusal(on_, kernel_, good, wrong),
+    const std::string listed = "; the table of kernels lists its policies";
+    const auto three = [](Caching caching) {
+      return [caching](Policy& p) {
+        p.vectors = 3;
+        p.caching = caching;
+      };
+    };
+    EXPECT_EQ(refused(three(Caching::usual)),
+              op_ + ": not compiled for 3 vectors a thread" + listed);
+    EXPECT_EQ(refused(three(Caching::loads_once)),
+              op_ + ": not compiled for 3 vectors a thread that are loaded once" + listed);
+    EXPECT_EQ(refused([](Policy& p) { p.threads = 100; }),
               op_ + ": 100 threads a block; expected a multiple of 32 up to 512");
+    EXPECT_EQ(refused([](Policy& p) { p.blocks_per_processor = -1; }),
+              op_ + ": -1 blocks per processor, below 0");
   } else if (op_ != "fma" && op_ != "read" && op_ != "dot" && op_ != "gemv") {
-    Policy wrong = policy;
-    wrong.stretch_bytes = 300;
-    EXPECT_EQ(refusal(on_, kernel_, good, wrong),
+    EXPECT_EQ(refused([](Policy& p) { p.stretch_bytes = 300; }),
               op_ + ": stretch_bytes is 300, expected a multiple of 256 up to 2048");
   }
 }
