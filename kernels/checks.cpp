@@ -59,6 +59,7 @@ void check_policy(const char* op, const Policy& policy) {
   if (policy.blocks_per_processor < 0) {
     refuse(op, std::to_string(policy.blocks_per_processor) + " blocks per processor, below 0");
   }
+  if (policy.splits < 1) refuse(op, std::to_string(policy.splits) + " splits, below 1");
 }
 
 void refuse_form(const char* op, const Policy& policy) {

@@ -31,7 +31,8 @@ void check_aligned(const char* op, const Range& range, std::size_t alignment = 1
 /// Refuses an `out` that shares a byte with an input: threads read what others have written.
 void check_apart(const char* op, const Range& out, std::initializer_list<Range> inputs);
 
-/// Refuses a block that is not whole warps, or larger than kernels are compiled for.
+/// Refuses a block that is not whole warps or larger than kernels are compiled for, and counts of
+/// blocks and splits that make no grid.
 void check_policy(const char* op, const Policy& policy);
 
 /// A policy asked for vectors, or for caching, that the kernel was not compiled for.

@@ -580,6 +580,7 @@ TEST_P(KernelTest, RefusesPoliciesThatItCannotRun) {
               op_ + ": 100 threads a block; expected a multiple of 32 up to 512");
     EXPECT_EQ(refused([](Policy& p) { p.blocks_per_processor = -1; }),
               op_ + ": -1 blocks per processor, below 0");
+    EXPECT_EQ(refused([](Policy& p) { p.splits = 0; }), op_ + ": 0 splits, below 1");
   } else if (op_ != "fma" && op_ != "read" && op_ != "dot" && op_ != "gemv") {
     EXPECT_EQ(refused([](Policy& p) { p.stretch_bytes = 300; }),
               op_ + ": stretch_bytes is 300, expected a multiple of 256 up to 2048");
