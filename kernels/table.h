@@ -24,9 +24,8 @@ struct Policy {
   const char* name = "";  // "t256v4"; unique in its kernel
   int threads = 0;        // CUDA threads a block
   int vectors = 1;        // 16-byte loads of each input a thread has in flight; of gemv: rows
-  int blocks_per_processor =
-      0;           // 0: one-shot grid that covers n; else grid-stride, this many x SMs
-  int splits = 1;  // of gemv's columns, among blocks whose sums a second launch adds
+  int blocks_per_processor = 0;  // this many x SMs, grid-stride; 0: one-shot, covers n
+  int splits = 1;                // of gemv's columns, among blocks whose sums a second launch adds
   Caching caching = Caching::usual;  // on a GPU; gemv has its own
 
   // On a cpu.
