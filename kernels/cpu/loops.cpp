@@ -153,7 +153,7 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
   using Storage = typename T::Storage;
   constexpr const char* kName = Op::kName;
   constexpr int kInputs = Op::kInputs;
-  constexpr bool kCopies = std::is_same_v<Op, Copy<T>>;
+  constexpr bool kIsCopy = std::is_same_v<Op, Copy<T>>;
   const std::int64_t bytes = x.n * std::int64_t{sizeof(Storage)};
   const Range ranges[] = {{"a", x.a, kInputs >= 1 ? bytes : 0},
                           {"b", x.b, kInputs == 2 ? bytes : 0}};
@@ -179,10 +179,10 @@ void elementwise(const Operands& x, const Policy& policy, const Queue& queue) {
         for (std::int64_t k = 0; k < stretch; k += kPiece) {
           if (kInputs >= 1) prefetch(a + i + k, kPieceBytes, policy.ahead_bytes);
           if (kInputs == 2) prefetch(b + i + k, kPieceBytes, policy.ahead_bytes);
-          if (!kCopies) compute<Op, T>(a + i + k, b + i + k, kPiece, computed + k);
+          if (!kIsCopy) compute<Op, T>(a + i + k, b + i + k, kPiece, computed + k);
         }
         for (std::int64_t k = 0; k < stretch; k += kPiece) {
-          stream_out(out + i + k, kCopies ? a + i + k : computed + k, kPieceBytes);
+          stream_out(out + i + k, kIsCopy ? a + i + k : computed + k, kPieceBytes);
         }
       }
       fence_streams();
@@ -444,7 +444,7 @@ constexpr Kernel elementwise_row(std::span<const Policy> policies = kElementwise
 
 /// All ops of one storage type.
 template <typename T>
-constexpr std::array<Kernel, 9> kRows = {{
+constexpr auto kRows = std::to_array<Kernel>({
     elementwise_row<Relu<T>, T>(),
     elementwise_row<Gelu, T>(),
     elementwise_row<GeluErf, T>(),
@@ -454,7 +454,7 @@ constexpr std::array<Kernel, 9> kRows = {{
     {"read", Dtype<T>::kName, kSums, read_workspace, read<T>},
     {"dot", Dtype<T>::kName, kDotSums<T>, dot_workspace, dot<T>},
     {"gemv", Dtype<T>::kName, kSums, gemv_workspace, gemv<T>},
-}};
+});
 
 constexpr auto kTable = [] {
   std::array<Kernel, 5 * kRows<Fp32>.size() + 2> table{};
