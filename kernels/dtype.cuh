@@ -1,5 +1,6 @@
-// The storage types. All arithmetic is fp32: a dtype decides only what memory carries, and how the
-// elements packed in a 32-bit word become floats and back. A new type is one specialisation.
+// The storage types: what memory carries, and how the elements packed in a 32-bit word become
+// floats and back. Arithmetic is fp32, but for the GeLU of FP8 and for fma. A new type is one
+// specialisation.
 #pragma once
 
 #include <cuda_bf16.h>

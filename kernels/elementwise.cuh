@@ -14,7 +14,7 @@ namespace kernels {
 /// kInputs: the 0, 1 or 2 words that operator() takes. Element: what n counts; an op gives an
 /// element the same result wherever in a word it lies.
 template <typename Op>
-concept ElementwiseOp = Op::kName != nullptr&& Op::kInputs >= 0 && Op::kInputs <= 2 &&
+concept ElementwiseOp = Op::kInputs >= 0 && Op::kInputs <= 2 && Op::kName != nullptr &&
                         sizeof(typename Op::Element) <= sizeof(Word);
 
 /// Lifts f, a function of floats, to the T's of a word.
