@@ -102,12 +102,6 @@ std::optional<bool> agree(std::span<const Record* const> row) {
   return low <= high;
 }
 
-Cell cell(const std::optional<double>& value, double unit = 1) {
-  return value ? Cell(*value / unit) : Cell();
-}
-
-Cell text(std::string_view value) { return value.empty() ? Cell() : Cell(std::string(value)); }
-
 std::string percent(double ratio) { return fmt::format("{:+.2f} %", 100 * (ratio - 1)); }
 
 /// "run2: host +3.20 % of the median run's time in its typical row", and who stands apart; of two,
@@ -201,9 +195,9 @@ std::vector<Cell> line(const ComparedRun& run, const Record& first, const Record
   return {std::string(name(r.what.op)),
           dtype_label(r.what),
           shape_label(r.what),
-          text(r.implementation),
-          text(r.variant),
-          text(r.cache),
+          text_cell(r.implementation),
+          text_cell(r.variant),
+          text_cell(r.cache),
           run.name,
           *first.time_median_s / 1e-6,
           *r.time_median_s / 1e-6,

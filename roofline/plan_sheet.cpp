@@ -17,8 +17,6 @@ double as_double(const Cell& value) {
   return NAN;  // which a cell shows as unknown
 }
 
-Cell text_cell(const std::string& text) { return text.empty() ? Cell{} : Cell{text}; }
-
 void drop_empty_columns(Table& table) {
   for (std::size_t column = table.columns.size(); column-- > 0;) {
     bool empty = true;

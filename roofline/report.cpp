@@ -9,12 +9,6 @@
 namespace roofline {
 namespace {
 
-Cell scaled(const std::optional<double>& value, double unit) {
-  return value ? Cell(*value / unit) : Cell();
-}
-
-Cell text(std::string_view value) { return value.empty() ? Cell() : Cell(std::string(value)); }
-
 /// Half of the interval's width, in percent of the median.
 Cell spread(const Record& r) {
   if (!r.time_median_s || !r.time_ci_low_s || !r.time_ci_high_s) return {};
@@ -74,9 +68,9 @@ Table peers(const Run& run) {
                                ? Estimate{*p.time_median_s / *r.time_median_s, std::nullopt}
                                : paired_ratio(peer_rounds, own_rounds);
     table.rows.push_back({std::string(name(r.what.op)), dtype_label(r.what), shape_label(r.what),
-                          text(r.cache), text(r.data), text(r.implementation), text(r.variant),
-                          text(p.implementation), text(p.variant), ratio.value,
-                          ratio.interval ? Cell(ratio.interval->low) : Cell(),
+                          text_cell(r.cache), text_cell(r.data), text_cell(r.implementation),
+                          text_cell(r.variant), text_cell(p.implementation), text_cell(p.variant),
+                          ratio.value, ratio.interval ? Cell(ratio.interval->low) : Cell(),
                           ratio.interval ? Cell(ratio.interval->high) : Cell()});
   }
   return table;
@@ -94,15 +88,16 @@ Table report(std::span<const Record> records) {
       std::find(table.columns.begin(), table.columns.end(), "cache") + 1 - table.columns.begin();
   if (compares_data) table.columns.insert(table.columns.begin() + after_cache, "data");
   for (const Record& r : records) {
-    table.rows.push_back(
-        {std::string(name(r.what.op)), dtype_label(r.what), shape_label(r.what),
-         text(r.implementation), text(r.variant), text(r.cache), scaled(r.time_median_s, 1e-6),
-         spread(r), scaled(r.achieved_bytes_per_s, 1e9), scaled(r.achieved_flops_per_s, 1e12),
-         scaled(r.fraction_of_roof, 0.01), text(r.roof_name),
-         r.roof_kind ? text(name(*r.roof_kind)) : Cell(), scaled(r.fraction_of_measured_roof, 0.01),
-         scaled(r.mfu, 0.01), r.bound ? text(name(*r.bound)) : Cell(), text(name(r.status))});
+    table.rows.push_back({std::string(name(r.what.op)), dtype_label(r.what), shape_label(r.what),
+                          text_cell(r.implementation), text_cell(r.variant), text_cell(r.cache),
+                          cell(r.time_median_s, 1e-6), spread(r), cell(r.achieved_bytes_per_s, 1e9),
+                          cell(r.achieved_flops_per_s, 1e12), cell(r.fraction_of_roof, 0.01),
+                          text_cell(r.roof_name),
+                          r.roof_kind ? text_cell(name(*r.roof_kind)) : Cell(),
+                          cell(r.fraction_of_measured_roof, 0.01), cell(r.mfu, 0.01),
+                          r.bound ? text_cell(name(*r.bound)) : Cell(), text_cell(name(r.status))});
     if (compares_data) {
-      table.rows.back().insert(table.rows.back().begin() + after_cache, text(r.data));
+      table.rows.back().insert(table.rows.back().begin() + after_cache, text_cell(r.data));
     }
     if (!r.note.empty()) {
       const std::string note = fmt::format("{} {}: {}", name(r.what), r.implementation, r.note);

@@ -46,6 +46,4 @@ Ideal ideal(const Cost& work, const Case& c, Dtype dtype, const std::vector<Roof
   return result;
 }
 
-Cell cell(const std::optional<double>& value) { return value ? Cell{*value} : Cell{}; }
-
 }  // namespace roofline

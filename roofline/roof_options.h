@@ -7,7 +7,6 @@
 
 #include "roofline/arguments.h"
 #include "roofline/roof.h"
-#include "roofline/table.h"
 
 namespace roofline {
 
@@ -33,8 +32,5 @@ struct Ideal {
 /// `work`, on the pipe and with the types of `c`, its data in memory. MFU is against the data
 /// sheet's dense peak of the fastest GEMM pipe for `dtype`, GeLU's decreed FLOPs included.
 Ideal ideal(const Cost& work, const Case& c, Dtype dtype, const std::vector<Roof>& roofs);
-
-/// Empty where unknown.
-Cell cell(const std::optional<double>& value);
 
 }  // namespace roofline

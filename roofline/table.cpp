@@ -127,6 +127,12 @@ std::optional<OutputFormat> parse_output_format(std::string_view name) {
   return std::nullopt;
 }
 
+Cell cell(const std::optional<double>& value, double unit) {
+  return value ? Cell(*value / unit) : Cell();
+}
+
+Cell text_cell(std::string_view text) { return text.empty() ? Cell() : Cell(std::string(text)); }
+
 std::string to_text(const Table& table, OutputFormat format, bool color) {
   for (const auto& row : table.rows) {
     if (row.size() != table.columns.size()) {

@@ -17,6 +17,11 @@ std::optional<OutputFormat> parse_output_format(std::string_view name);
 /// unknown.
 using Cell = std::variant<std::monostate, std::string, double, std::int64_t, bool>;
 
+/// In units of `unit`; nothing where it is unknown.
+Cell cell(const std::optional<double>& value, double unit = 1);
+/// Nothing where it is empty.
+Cell text_cell(std::string_view text);
+
 struct Table {
   std::string title;                 // printed above a table, not in csv or json
   std::vector<std::string> columns;  // also the keys in csv and json

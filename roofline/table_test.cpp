@@ -20,6 +20,13 @@ Table peaks() {
           .notes = {"dense"}};
 }
 
+TEST(Cell, IsNothingWhereAValueIsUnknown) {
+  EXPECT_EQ(cell(std::nullopt), Cell());
+  EXPECT_EQ(cell(0.75, 0.25), Cell(3.0));
+  EXPECT_EQ(text_cell(""), Cell());
+  EXPECT_EQ(text_cell("hbm"), Cell(std::string("hbm")));
+}
+
 TEST(Table, AlignsTextLeftAndNumbersRight) {
   EXPECT_EQ(to_text(peaks(), OutputFormat::table),
             "two roofs\n"

@@ -11,8 +11,6 @@
 namespace roofline {
 namespace {
 
-Cell text(std::string_view value) { return value.empty() ? Cell() : Cell(std::string(value)); }
-
 /// What fits a line; claims.csv and claims.md have the sentences, formulas, rows and reasons.
 Table summary(const std::vector<Finding>& findings) {
   Table table{.columns = {"claim", "basis", "dtype", "said", "model", "measured", "measured_low",
@@ -20,11 +18,11 @@ Table summary(const std::vector<Finding>& findings) {
               .digits = 8};
   std::size_t unexpected = 0;
   for (const Finding& f : findings) {
-    table.rows.push_back({text(f.id), text(name(f.basis)), f.dtype ? text(name(*f.dtype)) : Cell(),
-                          text(f.said), cell(f.model), cell(f.measured),
-                          f.interval ? Cell(f.interval->low) : Cell(),
-                          f.interval ? Cell(f.interval->high) : Cell(), text(name(f.verdict)),
-                          f.expected ? text(name(*f.expected)) : Cell()});
+    table.rows.push_back(
+        {text_cell(f.id), text_cell(name(f.basis)), f.dtype ? text_cell(name(*f.dtype)) : Cell(),
+         text_cell(f.said), cell(f.model), cell(f.measured),
+         f.interval ? Cell(f.interval->low) : Cell(), f.interval ? Cell(f.interval->high) : Cell(),
+         text_cell(name(f.verdict)), f.expected ? text_cell(name(*f.expected)) : Cell()});
     unexpected += is_unexpected(f) ? 1 : 0;
     if ((is_unexpected(f) || f.verdict == Verdict::fails) && !f.reason.empty()) {
       const std::string type = f.dtype ? fmt::format(" {}", name(*f.dtype)) : "";
