@@ -254,8 +254,7 @@ int exit_code(const Options& options, const std::vector<Record>& records) {
   bool any_ran = false, all_unsupported = true;
   for (const Record& r : records) {
     if (r.status == Status::failed || r.status == Status::above_roof) return 1;
-    const bool ran = r.status == Status::ok || r.status == Status::noisy;
-    any_ran = any_ran || (ran && asks_for(options.request, r.what));
+    any_ran = any_ran || (is_measured(r) && asks_for(options.request, r.what));
     all_unsupported = all_unsupported && r.status == Status::unsupported;
   }
   const bool asked = !options.request.is_empty() || !options.settings.implementations.empty();

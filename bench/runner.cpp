@@ -487,8 +487,7 @@ void Runner::sustain(std::vector<Row>& rows) {
 
 void Runner::add_roof(const Row& row) {
   const Record& r = row.record;
-  const bool measured = r.status == Status::ok || r.status == Status::noisy;
-  if (!measured || row.level == Level::none) return;
+  if (!is_measured(r) || row.level == Level::none) return;
   const bool in_graph = !row.work.with_host && row.work.launches == 0;
   if (row.what.op == Op::empty && in_graph) launch_s_ = r.time_median_s;
   if (!is_roof_kernel(row.what.op) || r.throttle_reasons == roofline::kOtherWork) return;
@@ -536,8 +535,7 @@ bool Runner::is_of_run(const Record& r) const { return r.data == name(settings_.
 void Runner::write_gemm_roofs() {
   std::vector<Roof> best;
   for (const Record& r : records_) {
-    const bool measured = r.status == Status::ok || r.status == Status::noisy;
-    if (r.what.op != Op::gemm || !measured || pipe(r.what) != Pipe::matrix) continue;
+    if (r.what.op != Op::gemm || !is_measured(r) || pipe(r.what) != Pipe::matrix) continue;
     if (!is_of_run(r)) continue;
     const roofline::Dtype dtype =
         r.what.compute == roofline::Dtype::tf32 ? roofline::Dtype::tf32 : r.what.a;

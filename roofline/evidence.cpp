@@ -16,8 +16,7 @@ using Rows = std::vector<const Record*>;
 
 /// Not where other work took its processors.
 bool is_timed(const Record& r) {
-  return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s &&
-         r.throttle_reasons != kOtherWork;
+  return is_measured(r) && r.time_median_s && r.throttle_reasons != kOtherWork;
 }
 
 std::string names(const Rows& rows) {

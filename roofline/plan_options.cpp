@@ -17,13 +17,11 @@ namespace {
 // ---- the rows of a run
 // ---------------------------------------------------------------------------
 
-bool measured(const Record& r) { return r.status == Status::ok || r.status == Status::noisy; }
-
 /// The record that `fits` with the least `key`; null if none fits.
 const Record* least(const std::vector<Record>& records, auto&& fits, auto&& key) {
   const Record* found = nullptr;
   for (const Record& r : records) {
-    if (measured(r) && fits(r) && (found == nullptr || key(r) < key(*found))) found = &r;
+    if (is_measured(r) && fits(r) && (found == nullptr || key(r) < key(*found))) found = &r;
   }
   return found;
 }

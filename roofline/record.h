@@ -68,6 +68,11 @@ struct Record {
   std::string note;
 };
 
+/// Whether it has a time to stand by: an `above_roof` one has a wrong one.
+inline bool is_measured(const Record& r) {
+  return r.status == Status::ok || r.status == Status::noisy;
+}
+
 /// In throttle_reasons: other processes took the processors of a cpu row, or of its roof kernel.
 /// What it says is then the scheduler's.
 inline constexpr std::string_view kOtherWork = "other_work";

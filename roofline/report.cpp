@@ -15,10 +15,6 @@ Cell spread(const Record& r) {
   return 100 * (*r.time_ci_high_s - *r.time_ci_low_s) / 2 / *r.time_median_s;
 }
 
-bool is_timed(const Record& r) {
-  return (r.status == Status::ok || r.status == Status::noisy) && r.time_median_s;
-}
-
 /// Numbers of the records that computed the same in turns, on the same inputs, from the same place.
 using Alike = std::vector<std::size_t>;
 
@@ -26,7 +22,7 @@ std::vector<Alike> alike(std::span<const Record> records) {
   std::vector<Alike> groups;
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& r = records[i];
-    if (!is_timed(r) || is_sustained(r)) continue;
+    if (!is_measured(r) || !r.time_median_s || is_sustained(r)) continue;
     const auto same = [&](const Alike& group) {
       const Record& first = records[group.front()];
       return first.what == r.what && first.cache == r.cache && first.data == r.data;

@@ -144,8 +144,7 @@ RidgeFits fit_ridges(const Run& run) {
   std::map<Key, Series> sweeps;
   RidgeFits found;
   for (const Record& r : run.records) {
-    const bool counts =
-        (r.status == Status::ok || r.status == Status::noisy) && r.achieved_flops_per_s;
+    const bool counts = is_measured(r) && r.achieved_flops_per_s;
     if (r.what.op != Op::gemm || r.what.layout != Layout::tn || r.what.batch != 1 ||
         r.cache != "cold" || r.data != "normal" || !(counts || r.status == Status::above_roof)) {
       continue;
