@@ -537,8 +537,7 @@ void Runner::write_gemm_roofs() {
   for (const Record& r : records_) {
     if (r.what.op != Op::gemm || !is_measured(r) || pipe(r.what) != Pipe::matrix) continue;
     if (!is_of_run(r)) continue;
-    const roofline::Dtype dtype =
-        r.what.compute == roofline::Dtype::tf32 ? roofline::Dtype::tf32 : r.what.a;
+    const roofline::Dtype dtype = input_dtype(r.what);
     const Roof roof{
         .name = fmt::format("gemm_{}", name(dtype)),
         .kind = Kind::measured,

@@ -355,7 +355,7 @@ std::vector<Group> make_suite(std::string_view name, const roofline::DeviceFacts
 }
 
 bool asks_for(const Request& request, const Case& c) {
-  const Dtype dtype = c.compute == Dtype::tf32 ? Dtype::tf32 : c.a;
+  const Dtype dtype = input_dtype(c);
   return (request.ops.empty() || contains(request.ops, c.op)) &&
          (request.dtypes.empty() || contains(request.dtypes, dtype));
 }

@@ -64,9 +64,10 @@ Case make_case(Op op, Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t 
   return c;
 }
 
+Dtype input_dtype(const Case& c) { return c.compute == Dtype::tf32 ? Dtype::tf32 : c.a; }
+
 std::string dtype_label(const Case& c) {
-  if (c.compute == Dtype::tf32) return std::string(name(Dtype::tf32));
-  if (c.a == c.b) return std::string(name(c.a));
+  if (c.a == c.b) return std::string(name(input_dtype(c)));
   return fmt::format("{}*{}", name(c.a), name(c.b));
 }
 

@@ -78,6 +78,9 @@ struct Case {
 /// FP8.
 Case make_case(Op op, Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k);
 
+/// The type that it is listed under: that of `a`, or tf32 where that is how it computes.
+Dtype input_dtype(const Case& c);
+
 /// "bf16", "tf32" where that is how it computes, "fp8_e4m3*fp8_e5m2" where the operands differ.
 std::string dtype_label(const Case& c);
 std::string shape_label(const Case& c);  // "1024", "4096x4096", "1x16896x16384", "8x64x64x64"

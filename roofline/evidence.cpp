@@ -150,7 +150,7 @@ Evidence over_ridge(const Run& run, const Case& c, double intensity_flops_per_by
   const std::vector<Roof> roofs = verified(run.roofs, [](const Roof&) { return true; });
   const Placing p = place(c, Level::memory, roofs);
   if (p.memory == nullptr || p.compute == nullptr) {
-    Evidence none = lacks(run, c.op, c.compute == Dtype::tf32 ? c.compute : c.a, "", "");
+    Evidence none = lacks(run, c.op, input_dtype(c), "", "");
     if (none.applies) none.remark = "no verified roof of its pipe and of memory";
     return none;
   }

@@ -24,7 +24,7 @@ std::optional<Enum> parse(const std::array<std::string_view, N>& names, std::str
 Dtype roof_dtype(const Case& c) {
   if (c.op == Op::fma) return c.a;
   if (c.op != Op::gemm && c.op != Op::mma) return Dtype::fp32;
-  return c.compute == Dtype::tf32 ? Dtype::tf32 : c.a;
+  return input_dtype(c);
 }
 
 const Roof* best(std::span<const Roof> roofs, auto&& fits) {
