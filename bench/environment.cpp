@@ -213,6 +213,10 @@ json environment(Device& device, const std::string& run_id, const std::string& c
           {"variables", relevant_variables()}};
 }
 
+std::string to_text(const json& environment) {
+  return environment.dump(2, ' ', /*ensure_ascii=*/false, json::error_handler_t::replace);
+}
+
 std::string profiler_variable() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text = *entry;

@@ -15,6 +15,9 @@ namespace bench {
 nlohmann::json environment(Device& device, const std::string& run_id,
                            const std::string& command_line, const std::string& outcome);
 
+/// Indented. A byte that is no UTF-8, as a path of another locale holds, becomes U+FFFD.
+std::string to_text(const nlohmann::json& environment);
+
 /// How many processors' time the control groups of this process leave it, of either version: the
 /// least of its own and those above. Nothing where they set no limit. `root`: "/", or a test's.
 std::optional<double> cpu_limit(const std::filesystem::path& root);

@@ -48,6 +48,16 @@ TEST(Environment, HasTheVariablesThatChangeAMeasurement) {
   unsetenv("NVIDIA_TF32_OVERRIDE");
 }
 
+TEST(Environment, IsTextWhateverBytesAVariableHolds) {
+  FakeDevice device;
+  setenv("OMP_TEST", "caf\xe9/lib", 1);  // Latin-1
+  const std::string text = to_text(environment(device, "", "bench --out=\xff", ""));
+  unsetenv("OMP_TEST");
+  const nlohmann::json back = nlohmann::json::parse(text);
+  EXPECT_EQ(back["variables"]["OMP_TEST"], "caf\xef\xbf\xbd/lib");
+  EXPECT_EQ(back["command_line"], "bench --out=\xef\xbf\xbd");
+}
+
 TEST(Environment, NamesTheLibrariesOfACpu) {
   const std::unique_ptr<Device> device = make_cpu_device();
   const nlohmann::json e = environment(*device, "", "", "")["device"];

@@ -213,7 +213,7 @@ void print_dry_run(const Options& options, const std::vector<Group>& groups, Dev
   std::fputs(
       fmt::format("{}\n{}\n",
                   to_text(dry_run(groups, options.settings, device), roofline::OutputFormat::table),
-                  environment(device, "", command_line, "dry run").dump(2))
+                  to_text(environment(device, "", command_line, "dry run")))
           .c_str(),
       stdout);
 }
@@ -269,7 +269,7 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
     folder.write(environment(device, folder.run_id(), command_line, "running"));
     check_benchmark_out(options);
     runner.emplace(device, folder, options.settings, interrupted);
-  } catch (const WriteError&) {
+  } catch (...) {
     folder.remove();
     throw;
   }

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "bench/environment.h"
 #include "roofline/csv.h"
 
 namespace bench {
@@ -125,7 +126,7 @@ void RunFolder::write(const nlohmann::json& environment) {
   const fs::path path = path_ / "environment.json", beside = path_ / "environment.json.new";
   const bool first = !fs::exists(path);
   // Room to say how the run ended, where later there is none.
-  const std::string text = environment.dump(2) + std::string(first ? 512 : 0, ' ') + "\n";
+  const std::string text = to_text(environment) + std::string(first ? 512 : 0, ' ') + "\n";
   int error = write_file(beside, text);
   std::error_code failed;
   if (error == 0) {
