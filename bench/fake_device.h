@@ -28,7 +28,10 @@ class FakeDevice : public Device {
   const roofline::DeviceFacts& facts() const override { return facts_; }
   std::span<const kernels::Kernel> kernels() const override { return kernels::cpu_kernels(); }
   kernels::Queue queue() const override { return {}; }
-  double free_bytes() const override { return memory_bytes - *allocated_; }
+  double free_bytes() const override {
+    if (lost) throw DeviceLost("the device is lost");
+    return memory_bytes - *allocated_;
+  }
 
   Memory allocate(std::size_t bytes) override {
     const auto size = static_cast<double>(bytes);

@@ -93,6 +93,11 @@ void Runner::attempt(Row& row, const std::function<void()>& step) {
     row.end(Status::skipped, e.what());
   } catch (const std::exception& e) {
     row.end(Status::failed, e.what());
+    try {  // a library tells of a lost device in words of its own
+      (void)device_.free_bytes();
+    } catch (const DeviceLost&) {
+      lost_ = std::current_exception();
+    }
   }
 }
 

@@ -235,6 +235,15 @@ TEST_F(RunnerTest, ADeviceLostBeforeTheFirstLaunchHasItsRowsToo) {
   EXPECT_EQ(saved.records[0].note, "the device is lost");
 }
 
+TEST_F(RunnerTest, ADeviceOfWhoseLossALibraryTellsInItsOwnWordsEndsTheRun) {
+  device_.time_s = [&](int) -> double {
+    device_.lost = true;
+    throw std::runtime_error("CUBLAS_STATUS_NOT_INITIALIZED");
+  };
+  EXPECT_THROW(run({kRelu, kCopy}), DeviceLost);
+  EXPECT_EQ(roofline::read_run(folder_.path()).records.at(0).note, "CUBLAS_STATUS_NOT_INITIALIZED");
+}
+
 TEST_F(RunnerTest, WhatDoesNotFitInMemoryIsSkippedWithBothNumbers) {
   const Record r = run_one(make_case(Op::relu, Dtype::fp32, 1, std::int64_t{1} << 32, 1));
   EXPECT_EQ(r.status, Status::skipped);
