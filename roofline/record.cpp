@@ -237,6 +237,10 @@ std::vector<Row> parse(std::span<const Column<Row>> columns, std::string_view te
                                              columns[i].name, field, columns[i].expected));
       }
     }
+    if (row.schema != kSchema) {
+      throw std::runtime_error(fmt::format("{}:{}: schema is {}, this program reads {}", source,
+                                           line.line, row.schema, kSchema));
+    }
     rows.push_back(std::move(row));
   }
   return rows;

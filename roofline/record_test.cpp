@@ -103,6 +103,7 @@ TEST(Record, NamesLineColumnAndValueOfABadField) {
       {",16896,", ",1.5,", "m.csv:2: n is \"1.5\", expected a whole number"},
       {",gemm,", ",gem,", "m.csv:2: op is \"gem\", expected a known name"},
       {",false,", ",no,", "m.csv:2: fast_accumulation is \"no\", expected true or false"},
+      {"\n1,", "\n2,", "m.csv:2: schema is 2, this program reads 1"},
   };
   for (const Row& row : rows) {
     std::string text = file_with(example());

@@ -532,6 +532,21 @@ class PlotTest(unittest.TestCase):
             file.write("1,r1,2026")
         self.assertEqual(len(read_run(self.run_folder).measurements), 1)
 
+    def test_refuses_another_schema(self) -> None:
+        for name in ("measurements.csv", "roofs.csv"):
+            with self.subTest(name):
+                self.write_run([point("relu", "fp32", 0.125, 4e11)])
+                path = self.run_folder / name
+                path.write_text(path.read_text().replace("\n1,", "\n2,", 1))
+                self.assert_refused(f'{name}:2: schema is "2", this program reads 1')
+
+    def test_says_that_a_run_did_not_end_well(self) -> None:
+        self.write_run([point("relu", "fp32", 0.125, 4e11)])
+        (self.run_folder / "environment.json").write_text('{"outcome": "interrupted"}')
+        said = 'Not a whole run, its outcome is "interrupted": rows may be missing'
+        self.assertEqual(self.plot(), (0, f"plot.py: {said}\n"))
+        self.assertIn(said, "\n".join(self.said()))
+
     def test_a_row_of_another_length_is_named(self) -> None:
         self.write_run([point("relu", "fp32", 0.125, 4e11)])
         with (self.run_folder / "measurements.csv").open("a") as file:

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+SCHEMA = "1"  # of each file of a run that has one, as roofline/record.h
+
 
 class RunError(Exception):
     """A file that is missing, foreign or broken."""
@@ -173,6 +175,7 @@ class Run:
     folder: Path
     measurements: list[Measurement]
     roofs: list[Roof]  # those whose value is known
+    outcome: str = "complete"  # how it ended
 
     @property
     def device(self) -> str:
@@ -231,6 +234,10 @@ def read_rows(path: Path, row_type: type[Row]) -> list[Row]:
             if len(fields) != len(header):
                 raise RunError(f"{where}: {len(fields)} fields, the header has {len(header)}")
             named = dict(zip(header, fields))
+            if named.get("schema", SCHEMA) != SCHEMA:
+                raise RunError(
+                    f'{where}: schema is "{named["schema"]}", this program reads {SCHEMA}'
+                )
             values: dict[str, Any] = {}
             for column in columns:
                 expected, parse = PARSERS[str(column.type)]
@@ -259,7 +266,7 @@ def read_run(path: Path) -> Run:
         )
     measurements = read_rows(folder / "measurements.csv", Measurement)
     roofs = read_rows(folder / "roofs.csv", Roof)
-    check_environment(folder / "environment.json")
+    outcome = read_environment(folder / "environment.json").get("outcome", "complete")
     if not measurements:
         raise RunError(f"{folder / 'measurements.csv'}: expected rows, found only the header")
     devices = sorted({f"{m.device} {m.device_uuid}".strip() for m in measurements})
@@ -275,26 +282,27 @@ def read_run(path: Path) -> Run:
             f"{folder}: the points are of run {', '.join(points_of)}, "
             f"the roofs of run {', '.join(roofs_of)}: expected both of one run"
         )
-    return Run(folder, measurements, [r for r in roofs if positive(r.per_s)])
+    return Run(folder, measurements, [r for r in roofs if positive(r.per_s)], str(outcome))
 
 
-def check_environment(path: Path) -> None:
+def read_environment(path: Path) -> dict[str, Any]:
     """A run may lack its environment.json, but not have a bad one; as roofline/run.cpp."""
     if not path.exists():
-        return
+        return {}
     try:
         text = path.read_bytes()
     except OSError as error:
         raise RunError(f"{path}: {error.strerror}") from error
     try:
-        good = isinstance(json.loads(text), dict)
+        environment = json.loads(text)
     except ValueError:
-        good = False
-    if not good:
+        environment = None
+    if not isinstance(environment, dict):
         raise RunError(
             f"{path}: expected a JSON object, found {len(text)} bytes that are none; "
             "without the file the run is read as one of an unknown environment"
         )
+    return environment
 
 
 def read_fits(folder: Path) -> list[RidgeFit]:
