@@ -117,8 +117,10 @@ def about(run: Run, entries: Sequence[Entry]) -> list[str]:
 
 
 def warnings(run: Run, points: Sequence[Measurement]) -> list[str]:
-    """Points that are wrong, and rows that are no points."""
+    """Points that are wrong, rows that are no points, and that some may be missing."""
     lines = []
+    if run.outcome != "complete":
+        lines.append(f'Not a whole run, its outcome is "{run.outcome}": rows may be missing')
     above = sum(p.status == "above_roof" for p in points)
     if above:
         lines.append(f"Ringed: {above} above_roof, faster than the hardware can be")
