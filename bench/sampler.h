@@ -15,13 +15,13 @@ namespace bench {
 
 /// When to stop, and how long a sample is.
 struct Protocol {
-  int min_rounds = 6;         // order statistics of 5 medians cannot reach 95 %
-  int max_rounds = 200;       //
-  double sample_s = 200e-6;   // event resolution is 0.5 us: 0.25 % of a sample
-  double block_s = 5e-3;      // samples of a row in one round take about so long, at least one
-  double max_noise = 0.005;   // half-width of the interval over round medians, relative
-  double settle_s = 0.5;      // at most, before the first round
-  double cap_s = 5;           // of a group's sampling, settling included
+  int min_rounds = 6;        // order statistics of 5 medians cannot reach 95 %
+  int max_rounds = 200;      //
+  double sample_s = 200e-6;  // event resolution is 0.5 us: 0.25 % of a sample
+  double block_s = 5e-3;     // samples of a row in one round take about so long, at least one
+  double max_noise = 0.005;  // half-width of the interval over round medians, relative
+  double settle_s = 0.5;     // at most, before the first round
+  double cap_s = 5;          // of a group's sampling, settling included
 
   /// The share of a row's samples that other work may hold up: medians bear a quarter. Who is
   /// content with more noise does not wait for a machine to be left alone either.
