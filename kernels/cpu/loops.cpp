@@ -59,7 +59,8 @@ void prefetch(const void* from, std::int64_t bytes, std::int64_t ahead) {
 constexpr std::int64_t kPieceBytes = 256, kMostStretchBytes = 2048;
 
 /// Copies `bytes`, a multiple of 16, past the caches, so that the processor does not first read
-/// what it will overwrite. Both 16-byte aligned.
+/// what it will overwrite. Both 16-byte aligned. In stores of 64 bytes GeLU in fp32 lost 10 % and
+/// ReLU 4 on a Xeon with AVX-512.
 void stream_out(void* to, const void* from, std::int64_t bytes) {
 #ifdef __SSE2__
   for (std::int64_t i = 0; i < bytes; i += 16) {
