@@ -203,7 +203,7 @@ std::vector<Record> Runner::judge_all(std::vector<Row>& rows, bool measures_roof
 void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& rows) {
   std::vector<Row> added;
   const auto add = [&](const Row& row, const Case& c, const std::string& cache,
-                       std::shared_ptr<Operands> operands) {
+                       std::optional<std::size_t> candidates, std::shared_ptr<Operands> operands) {
     const bool streams = operands != nullptr;
     const auto same = std::find_if(added.begin(), added.end(), [&](const Row& r) {
       return r.what == c && r.record.cache == cache && (!streams || contains(r.beside, row.what));
@@ -214,31 +214,34 @@ void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& ro
     }
     if (interrupted_ || too_late(0)) return;
     const std::size_t first = added.size();
-    prepare(c, cache, data, 1, cap_s, added, std::move(operands));
+    prepare(c, cache, data, candidates, cap_s, added, std::move(operands));
     for (std::size_t i = first; i < added.size(); ++i) added[i].beside = {row.what};
   };
   for (const Row& row : rows) {
     if (!row.runs() || row.record.data != name(data.kind)) continue;
     if (const auto roof = roof_companion(row.what, place(row.what, row.level, roofs_).bound)) {
-      add(row, *roof, row.record.cache,
+      add(row, *roof, row.record.cache, 1,
           roof->op == Op::fma ? nullptr : std::make_shared<Operands>(*roof, *row.operands));
     }
     if (const auto small = in_cache(row.what, device_.facts().processors)) {
-      add(row, *small, "hot", nullptr);
+      add(row, *small, "hot", std::nullopt, nullptr);
     }
   }
   std::move(added.begin(), added.end(), std::back_inserter(rows));
 }
 
-/// `operands`: of all implementations; null to make them.
+/// `candidates`: of each implementation; nothing for its fastest alone. `operands`: of all
+/// implementations; null to make them.
 void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
-                     std::size_t candidates, double cap_s, std::vector<Row>& rows,
+                     std::optional<std::size_t> candidates, double cap_s, std::vector<Row>& rows,
                      std::shared_ptr<Operands> operands) {
   const std::size_t before = rows.size();
   // Streaming stores go past the cache, and what stores into it would be far above such a roof.
-  const bool fastest_alone =
+  const bool is_cache_roof =
       is_roof_kernel(c.op) && cache == "hot" && device_.facts().backend == "cpu";
-  if (fastest_alone) candidates = std::numeric_limits<std::size_t>::max();
+  const bool fastest_alone = !candidates || is_cache_roof;
+  const std::size_t most =
+      fastest_alone ? std::numeric_limits<std::size_t>::max() : candidates.value();
   for (const Implementation& implementation : implementations()) {
     if (!takes_part(implementation, settings_.implementations, c.op, device_)) continue;
     Row first = blank_row(c, cache, data, implementation.name);
@@ -253,7 +256,7 @@ void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
     if (!first.runs()) rows.push_back(first);
     first.operands = operands;
     for (Alternatives& names : all) {
-      std::vector<Row> best = best_of(first, std::move(names), implementation, candidates, cap_s);
+      std::vector<Row> best = best_of(first, std::move(names), implementation, most, cap_s);
       if (fastest_alone && best.size() > 1 && best.front().runs()) {
         best.erase(best.begin());
         best.front().beside_default = false;

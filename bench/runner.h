@@ -67,7 +67,7 @@ class Runner {
   std::vector<roofline::Record> judge_all(std::vector<Row>& rows, bool measures_roof);
   void add_companions(const Data& data, double cap_s, std::vector<Row>& rows);
   void prepare(const roofline::Case& c, const std::string& cache, const Data& data,
-               std::size_t candidates, double cap_s, std::vector<Row>& rows,
+               std::optional<std::size_t> candidates, double cap_s, std::vector<Row>& rows,
                std::shared_ptr<Operands> operands = nullptr);
   std::vector<Row> best_of(Row row, Alternatives names, const Implementation& implementation,
                            std::size_t candidates, double cap_s);
