@@ -118,9 +118,9 @@ std::string disturbance(const Row& row, const Row* roof, double max_held_up) {
 }
 
 void set_noise(Row& row, const Row* roof, const Standards& standards) {
-  const std::string disturbed = disturbance(row, roof, standards.protocol.max_held_up());
+  const std::string disturbed = disturbance(row, roof, standards.max_held_up);
   if (!disturbed.empty()) row.record.throttle_reasons = roofline::kOtherWork;
-  if (!(noise(*row.series) <= standards.protocol.max_noise) || !disturbed.empty()) {
+  if (!(noise(*row.series) <= standards.max_noise) || !disturbed.empty()) {
     row.record.status = Status::noisy;
   }
   row.add_note(disturbed);

@@ -16,7 +16,7 @@ struct Standards {
   std::span<const roofline::Roof> roofs;
   double cache_bytes;              // of the device's last level
   std::optional<double> launch_s;  // of an empty kernel
-  const Protocol& protocol;        // max_noise and max_held_up()
+  double max_noise, max_held_up;   // see Protocol
 };
 
 /// Fills the record of a row that was sampled, and its status: `noisy`, `above_roof`, or `failed`

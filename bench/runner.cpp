@@ -185,7 +185,8 @@ std::vector<Record> Runner::judge_all(std::vector<Row>& rows, bool measures_roof
     if (row.series && row.runs()) {
       row.add_note(settings_.note);
       judge(row, companion(row, true), companion(row, false),
-            {roofs_, device_.facts().cache_bytes, launch_s_, settings_.protocol});
+            {roofs_, device_.facts().cache_bytes, launch_s_, settings_.protocol.max_noise,
+             settings_.protocol.max_held_up});
     }
     if (row.beside_default && row.series && rows[i - 1].series) {
       row.add_note(ratio_note(*row.series, *rows[i - 1].series));

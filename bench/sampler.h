@@ -1,7 +1,6 @@
 // Takes samples in turns until they say enough. Knows no op: it sees runs that return seconds.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -15,17 +14,14 @@ namespace bench {
 
 /// When to stop, and how long a sample is.
 struct Protocol {
-  int min_rounds = 6;        // order statistics of 5 medians cannot reach 95 %
-  int max_rounds = 200;      //
-  double sample_s = 200e-6;  // event resolution is 0.5 us: 0.25 % of a sample
-  double block_s = 5e-3;     // samples of a row in one round take about so long, at least one
-  double max_noise = 0.005;  // half-width of the interval over round medians, relative
-  double settle_s = 0.5;     // at most, before the first round
-  double cap_s = 5;          // of a group's sampling, settling included
-
-  /// The share of a row's samples that other work may hold up: medians bear a quarter. Who is
-  /// content with more noise does not wait for a machine to be left alone either.
-  double max_held_up() const { return std::max(0.25, max_noise); }
+  int min_rounds = 6;         // order statistics of 5 medians cannot reach 95 %
+  int max_rounds = 200;       //
+  double sample_s = 200e-6;   // event resolution is 0.5 us: 0.25 % of a sample
+  double block_s = 5e-3;      // samples of a row in one round take about so long, at least one
+  double max_noise = 0.005;   // half-width of the interval over round medians, relative
+  double max_held_up = 0.25;  // of a row's samples by other work; medians bear as many
+  double settle_s = 0.5;      // at most, before the first round
+  double cap_s = 5;           // of a group's sampling, settling included
 };
 
 struct Sample {
@@ -51,7 +47,7 @@ struct Series {
 double noise(const Series& series);
 
 /// The share of its samples that other work held up, taking processors from it; 0 where it is not
-/// known. Above max_held_up() the medians may be those of the scheduler's slices.
+/// known. Above max_held_up the medians may be those of the scheduler's slices.
 double held_up(const Series& series);
 
 /// By what share the last third of the rounds is slower than the first, comparing medians, where
