@@ -29,14 +29,15 @@ std::optional<double> median_of(const std::vector<Telemetry>& blocks,
 }
 
 void set_statistics(Record& r, const Series& series) {
-  const std::vector<double> times = series.times(), medians = series.round_medians();
+  const std::vector<double> times = series.times();
+  const roofline::Estimate time = roofline::estimate(series.round_medians());
   r.launches_per_sample = series.timed.launches;
   r.samples = static_cast<std::int64_t>(times.size());
-  r.rounds = static_cast<std::int64_t>(medians.size());
-  r.time_median_s = roofline::median(medians);
-  if (const auto interval = roofline::median_interval(medians)) {
-    r.time_ci_low_s = interval->low;
-    r.time_ci_high_s = interval->high;
+  r.rounds = series.samples.back().round + 1;
+  r.time_median_s = time.value;
+  if (time.interval) {
+    r.time_ci_low_s = time.interval->low;
+    r.time_ci_high_s = time.interval->high;
   }
   r.time_p10_s = roofline::quantile(times, 0.1);
   r.time_p90_s = roofline::quantile(times, 0.9);
@@ -120,7 +121,7 @@ std::string disturbance(const Row& row, const Row* roof, double max_held_up) {
 void set_noise(Row& row, const Row* roof, const Standards& standards) {
   const std::string disturbed = disturbance(row, roof, standards.max_held_up);
   if (!disturbed.empty()) row.record.throttle_reasons = roofline::kOtherWork;
-  if (!(noise(*row.series) <= standards.max_noise) || !disturbed.empty()) {
+  if (!(noise(row.series->round_medians()) <= standards.max_noise) || !disturbed.empty()) {
     row.record.status = Status::noisy;
   }
   row.add_note(disturbed);

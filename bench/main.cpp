@@ -279,18 +279,23 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
   std::size_t left = groups.size();
   const bool terminal = isatty(STDERR_FILENO) != 0;
   const double started_s = device.now_s();
+  const std::size_t visits = groups.size() * static_cast<std::size_t>(options.settings.visits);
+  std::size_t visit = 0;
+  const auto show_progress = [&](const std::string& group) {
+    ++visit;
+    if (!terminal) return;  // else back to the line's start, and clear what was there
+    std::fputs(("\r\x1b[K" +
+                status_line(visit, visits, group, device.now_s() - started_s,
+                            options.settings.budget_s, last) +
+                "\r")
+                   .c_str(),
+               stderr);
+  };
   for (const Group& g : groups) {
     benchmark::RegisterBenchmark(
         g.name.c_str(),
         [&](benchmark::State& state) {
-          if (terminal) {  // back to the line's start, and clear what was there
-            std::fputs(("\r\x1b[K" +
-                        status_line(groups.size() - left + 1, groups.size(), g.name,
-                                    device.now_s() - started_s, options.settings.budget_s, last) +
-                        "\r")
-                           .c_str(),
-                       stderr);
-          }
+          show_progress(g.name);
           --left;
           std::vector<Record> records;
           if (fatal.empty() && !interrupted) {
@@ -308,6 +313,12 @@ int measure(const Options& options, const std::vector<Group>& groups, Device& de
         ->Unit(benchmark::kMicrosecond);
   }
   const bool out_is_whole = run_and_print(options, context_line(device, options, groups.size()));
+  try {
+    if (fatal.empty()) runner->visit_again(show_progress);
+  } catch (const std::exception& e) {
+    fatal = e.what();
+  }
+  if (terminal) std::fputs("\x1b[K", stderr);
 
   const std::string outcome = !fatal.empty() ? fatal : interrupted ? "interrupted" : "complete";
   try {
@@ -335,8 +346,11 @@ void apply_defaults(Options& options, const Device& device) {
   const bool cpu = device.facts().backend == "cpu";
   if (!options.max_noise_given) options.settings.protocol.max_noise = cpu ? 0.02 : 0.005;
   if (!options.cache_given) options.settings.caches = caches(default_cache(options.suite));
-  if (!options.settings.hard_budget)
+  if (!options.settings.hard_budget) {
     options.settings.budget_s = default_budget_s(options.suite, cpu);
+    options.settings.visits = default_visits(options.suite, cpu);
+  }
+  if (options.visits) options.settings.visits = *options.visits;
 }
 
 int run(int argc, char** argv) {

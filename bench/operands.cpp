@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace bench {
 namespace {
@@ -96,17 +97,32 @@ std::uint64_t seed_of_a(const Data& data) { return data.seed; }
 std::uint64_t seed_of_b(const Data& data) { return ~data.seed; }
 
 Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
-    : shapes_(operand_shapes(c)), data_(data) {
-  const double asked = shapes_.bytes() * copies, free = device.free_bytes();
+    : shapes_(operand_shapes(c)), data_(data), count_(copies) {
+  refill(device);
+}
+
+Operands::Operands(const Case& roof, std::shared_ptr<Operands> of)
+    : shapes_(operand_shapes(roof)), data_(of->data_), of_(std::move(of)) {
+  share();
+  count_ = static_cast<int>(copies_.size());
+}
+
+void Operands::refill(Device& device) {
+  if (!copies_.empty()) return;
+  if (of_ != nullptr) {
+    of_->refill(device);
+    return share();
+  }
+  const double asked = shapes_.bytes() * count_, free = device.free_bytes();
   if (asked > free) throw OutOfMemory(asked, free);
   const auto filled = [&](const Matrix& m, std::uint64_t seed) {
     if (m.rows == 0) return Memory();
     Memory memory = device.allocate(m.bytes());
-    device.fill(memory.get(), m.dtype, data.kind, seed, m.elements());
+    device.fill(memory.get(), m.dtype, data_.kind, seed, m.elements());
     return memory;
   };
-  for (int i = 0; i < copies; ++i) {
-    Copy copy{.a = filled(shapes_.a, seed_of_a(data)), .b = filled(shapes_.b, seed_of_b(data))};
+  for (int i = 0; i < count_; ++i) {
+    Copy copy{.a = filled(shapes_.a, seed_of_a(data_)), .b = filled(shapes_.b, seed_of_b(data_))};
     if (shapes_.out.rows > 0) {
       copy.out = device.allocate(shapes_.out.bytes());
       device.poison(copy.out.get(), shapes_.out.bytes());  // and makes its pages resident
@@ -115,12 +131,11 @@ Operands::Operands(const Case& c, int copies, const Data& data, Device& device)
   }
 }
 
-Operands::Operands(const Case& roof, const Operands& of)
-    : shapes_(operand_shapes(roof)), data_(of.data_) {
-  const std::size_t bytes = largest_input(of.shapes_).bytes();
-  const bool reads_a = of.shapes_.a.bytes() == bytes, reads_b = of.shapes_.b.bytes() == bytes;
-  if (!reads_a) data_.seed = seed_of_b(of.data_);
-  for (const Copy& copy : of.copies_) {
+void Operands::share() {
+  const std::size_t bytes = largest_input(of_->shapes_).bytes();
+  const bool reads_a = of_->shapes_.a.bytes() == bytes, reads_b = of_->shapes_.b.bytes() == bytes;
+  if (!reads_a) data_.seed = seed_of_b(of_->data_);
+  for (const Copy& copy : of_->copies_) {
     if (reads_a) copies_.push_back({.a = copy.a, .b = nullptr, .out = copy.out});
     if (reads_b) copies_.push_back({.a = copy.b, .b = nullptr, .out = copy.out});
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bench/device.h"
@@ -14,6 +15,7 @@ namespace bench {
 struct Data {
   kernels::InputKind kind = kernels::InputKind::normal;
   std::uint64_t seed = 1;
+  bool operator==(const Data&) const = default;
 };
 
 /// One operand: rows x columns of `dtype`, each row `stride` elements after the last.
@@ -23,6 +25,7 @@ struct Matrix {
 
   std::size_t bytes() const;
   std::int64_t elements() const { return rows * stride; }
+  bool operator==(const Matrix&) const = default;
 };
 
 /// How the operands of a case lie in memory. Elementwise and dot: 1 x n. GEMV: a is [m, n] with
@@ -33,6 +36,7 @@ struct OperandShapes {
   Matrix a, b, out;
   /// As a double, which has room for what no memory has.
   double bytes() const;
+  bool operator==(const OperandShapes&) const = default;
 };
 OperandShapes operand_shapes(const roofline::Case& c);
 
@@ -53,17 +57,27 @@ class Operands {
 
   /// In the memory of another case's: each largest_input() of `of` is a copy of what `roof` reads.
   /// What it writes, it writes where `of` does.
-  Operands(const roofline::Case& roof, const Operands& of);
+  Operands(const roofline::Case& roof, std::shared_ptr<Operands> of);
+
+  /// Gives the memory back, until refill(), which fills new memory as before. Throws OutOfMemory.
+  void release() { copies_.clear(); }
+  void refill(Device& device);
 
   const OperandShapes& shapes() const { return shapes_; }
   const Data& data() const { return data_; }
-  int copies() const { return static_cast<int>(copies_.size()); }
+  int copies() const { return count_; }
+  /// Whose memory it is; null for its own.
+  const std::shared_ptr<Operands>& lender() const { return of_; }
   const Copy& operator[](int copy) const { return copies_[static_cast<std::size_t>(copy)]; }
 
  private:
+  void share();
+
   OperandShapes shapes_;
   Data data_;
+  int count_;
   std::vector<Copy> copies_;
+  std::shared_ptr<Operands> of_;
 };
 
 /// What a memory-bound case spends its time on: its larger input, a where both are as large.

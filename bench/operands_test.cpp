@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
 
 #include "bench/fake_device.h"
 
@@ -100,9 +101,15 @@ TEST(Operands, OfARoofKernelAreTheLargestInputsOfItsRow) {
   using Copy = Operands::Copy;
   FakeDevice device;
   const auto in = [&](const Case& roof, const Case& c) {
-    const Operands of(c, 2, {}, device);
+    const auto owner = std::make_shared<Operands>(c, 2, Data{}, device);
+    const Operands& of = *owner;
     const double before = device.free_bytes();
-    const Operands view(roof, of);
+    Operands view(roof, owner);
+    EXPECT_EQ(device.free_bytes(), before) << name(c);
+    view.release();
+    owner->release();
+    EXPECT_EQ(device.free_bytes(), device.memory_bytes) << name(c);
+    view.refill(device);
     EXPECT_EQ(device.free_bytes(), before) << name(c);
     const auto a = addresses(of, &Copy::a), b = addresses(of, &Copy::b);
     if (c.op == Op::dot) {  // both, which are as large
@@ -128,7 +135,18 @@ TEST(Operands, OfARoofKernelAreTheLargestInputsOfItsRow) {
 
 TEST(Operands, GiveTheirMemoryBack) {
   FakeDevice device;
-  { const Operands operands(make_case(Op::dot, Dtype::fp32, 1, 1000, 1), 3, {}, device); }
+  {
+    Operands operands(make_case(Op::dot, Dtype::fp32, 1, 1000, 1), 3, {}, device);
+    const double before = device.free_bytes();
+    operands.release();
+    EXPECT_EQ(device.free_bytes(), device.memory_bytes);
+    EXPECT_EQ(operands.copies(), 3) << "it knows what it had";
+    operands.refill(device);
+    operands.refill(device);
+    EXPECT_EQ(device.free_bytes(), before);
+    EXPECT_EQ(static_cast<const float*>(operands[2].b.get())[999],
+              kernels::input(kernels::InputKind::normal, seed_of_b({}), 999));
+  }
   EXPECT_EQ(device.free_bytes(), device.memory_bytes);
 }
 

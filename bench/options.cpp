@@ -123,7 +123,7 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
 
   std::vector<std::string> ops, dtypes, implementations;
   std::vector<std::string> data = {"normal"};
-  std::string bytes, cache = "cold", candidates = "1", seed = "1";
+  std::string bytes, cache = "cold", candidates = "1", seed = "1", visits;
   double max_noise_percent = 0;
   CLI::App app("Measures this machine's kernels and GEMMs and places them under its roofline.",
                "roofline_bench");
@@ -157,6 +157,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   auto* const noise = app.add_option(
       "--max-noise", max_noise_percent,
       "stop when the interval's half-width is within PERCENT [0.5 on cuda, 2 on a cpu]");
+  app.add_option("--visits", visits,
+                 "times that each group is measured, the others between [3 on a cpu, 1 in quick]");
   auto* const budget = app.add_option("--time-budget", options.settings.budget_s,
                                       "seconds for the whole run [by suite]");
   app.add_option("--out", options.out,
@@ -220,6 +222,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
                                    max_noise_percent));
     }
     options.settings.protocol.max_noise = max_noise_percent / 100;
+  }
+  if (!visits.empty()) {
+    options.visits =
+        static_cast<int>(std::min<std::int64_t>(parse_count(visits, "--visits", 1), 1000));
   }
   options.settings.hard_budget = budget->count() > 0;
   if (!(options.settings.budget_s > 0 && std::isfinite(options.settings.budget_s))) {

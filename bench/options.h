@@ -26,6 +26,7 @@ struct Options {
   Settings settings;
   // Else the default of the device or of the suite; likewise settings.hard_budget.
   bool max_noise_given = false, cache_given = false, data_given = false;
+  std::optional<int> visits;
   std::optional<std::filesystem::path> tuning;  // another run, for settings.tuning
   std::optional<std::filesystem::path> out;
   bool dry_run = false;

@@ -19,6 +19,7 @@ struct Row {
   roofline::Case what;
   roofline::Record record;
   Work work;
+  const Implementation* implementation = nullptr;
   std::shared_ptr<Operands> operands;
   roofline::Level level = roofline::Level::none;
   std::vector<roofline::Case> beside;  // of a companion, sampled for its ratio only: of whose rows
@@ -28,6 +29,14 @@ struct Row {
 
   bool runs() const { return record.status == roofline::Status::ok; }
   bool is_companion() const { return !beside.empty(); }
+  bool is_ready() const { return runs() && work.launch != nullptr; }
+  /// Keeps what was sampled, and gives back what it was sampled with.
+  void pause() {
+    work.launch = nullptr;
+    work.workspace = work.host = nullptr;
+    if (series) series->timed.run_s = nullptr;
+    if (operands) operands->release();
+  }
   void end(roofline::Status status, std::string note) {
     record.status = status;
     record.note = std::move(note);

@@ -21,6 +21,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *kMeasurements = "measurements.csv", *kSamples = "samples.csv",
+                     *kRoofs = "roofs.csv", *kEnvironment = "environment.json";
+
+/// Where what is to replace the file is written first.
+fs::path beside(fs::path file) { return file += ".new"; }
+
 [[noreturn]] void fail(const fs::path& path, int error) {
   throw WriteError(fmt::format("{}: {}", path.string(), std::strerror(error)));
 }
@@ -88,51 +94,73 @@ RunFolder::RunFolder(const std::optional<fs::path>& out, const std::string& devi
       path_(out.value_or(fs::path("results") / slug(device) / run_id_)) {
   is_new_ = make_folder(path_);
   try {
-    measurements_.emplace(path_ / "measurements.csv", roofline::measurement_columns());
-    samples_.emplace(path_ / "samples.csv", std::vector<std::string>{"schema", "run_id", "row",
-                                                                     "round", "sample", "time_s"});
-    roofs_.emplace(path_ / "roofs.csv", roofline::roof_columns());
+    tables_ = std::make_unique<Tables>(path_ / kMeasurements, path_ / kSamples, path_ / kRoofs);
   } catch (const WriteError&) {
     remove();
     throw;
   }
 }
 
+RunFolder::Tables::Tables(const fs::path& measurements_csv, const fs::path& samples_csv,
+                          const fs::path& roofs_csv)
+    : measurements(measurements_csv, roofline::measurement_columns()),
+      samples(samples_csv, {"schema", "run_id", "row", "round", "sample", "time_s", "visit"}),
+      roofs(roofs_csv, roofline::roof_columns()) {}
+
+void RunFolder::replace(const std::function<void()>& write_all) {
+  const fs::path files[] = {path_ / kMeasurements, path_ / kSamples, path_ / kRoofs};
+  std::unique_ptr<Tables> old = std::move(tables_);
+  try {
+    tables_ = std::make_unique<Tables>(beside(files[0]), beside(files[1]), beside(files[2]));
+    write_all();
+    for (const fs::path& file : files) {
+      std::error_code error;
+      fs::rename(beside(file), file, error);
+      if (error) fail(file, error.value());
+    }
+  } catch (...) {
+    std::error_code ignored;  // what failed before is the error to tell
+    for (const fs::path& file : files) fs::remove(beside(file), ignored);
+    tables_ = std::move(old);
+    throw;
+  }
+}
+
 void RunFolder::remove() {
   std::error_code ignored;  // what failed before is the error to tell
-  for (const char* file : {"measurements.csv", "samples.csv", "roofs.csv", "environment.json"}) {
+  for (const char* file : {kMeasurements, kSamples, kRoofs, kEnvironment}) {
     fs::remove(path_ / file, ignored);
   }
   if (is_new_) fs::remove(path_, ignored);
 }
 
 void RunFolder::write(const roofline::Record& record, std::span<const Sample> samples) {
-  measurements_->append(roofline::csv_line(to_fields(record)));
-  ++rows_;
+  tables_->measurements.append(roofline::csv_line(to_fields(record)));
+  ++tables_->rows;
   std::string lines;
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    lines += fmt::format("{},{},{},{},{},{}\n", roofline::kSchema, run_id_, rows_, samples[i].round,
-                         i, samples[i].time_s);
+    lines += fmt::format("{},{},{},{},{},{},{}\n", roofline::kSchema, run_id_, tables_->rows,
+                         samples[i].round, i, samples[i].time_s, samples[i].visit);
   }
-  samples_->append(lines);
+  tables_->samples.append(lines);
 }
 
 void RunFolder::write(const roofline::Roof& roof) {
-  roofs_->append(roofline::csv_line(to_fields(roof, run_id_)));
+  tables_->roofs.append(roofline::csv_line(to_fields(roof, run_id_)));
 }
 
 void RunFolder::write(const nlohmann::json& environment) {
   // Written beside and renamed: whoever reads it sees the old text or the new one, never a half.
-  const fs::path path = path_ / "environment.json", beside = path_ / "environment.json.new";
+  const fs::path path = path_ / kEnvironment, next = beside(path);
   const bool first = !fs::exists(path);
   // Room to say how the run ended, where later there is none.
   const std::string text = to_text(environment) + std::string(first ? 512 : 0, ' ') + "\n";
-  int error = write_file(beside, text);
+  int error = write_file(next, text);
   std::error_code failed;
   if (error == 0) {
-    fs::rename(beside, path, failed);
+    fs::rename(next, path, failed);
     error = failed.value();
-  } else if (fs::remove(beside, failed); !first && text.size() <= fs::file_size(path)) {
+  } else if (fs::remove(next, failed); !first && text.size() <= fs::file_size(path)) {
     // Into the old one, of the same size: its blocks are there.
     error = write_file(path, text + std::string(fs::file_size(path) - text.size(), ' '), 0);
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -52,6 +54,9 @@ class RunFolder {
 
   /// Appends the row to measurements.csv, then its samples to samples.csv under the row's number.
   void write(const roofline::Record& record, std::span<const Sample> samples);
+  /// Replaces all rows and roofs by what `write_all` writes. Until that is done the files of now
+  /// stay; where it throws, for good.
+  void replace(const std::function<void()>& write_all);
   void write(const roofline::Roof& roof);
   /// Replaces environment.json as a whole, on a full disk, too.
   void write(const nlohmann::json& environment);
@@ -62,8 +67,14 @@ class RunFolder {
   std::string host_, run_id_;
   std::filesystem::path path_;
   bool is_new_ = false;
-  std::optional<RowFile> measurements_, samples_, roofs_;
-  std::int64_t rows_ = 0;
+  /// The files that grow by rows.
+  struct Tables {
+    Tables(const std::filesystem::path& measurements_csv, const std::filesystem::path& samples_csv,
+           const std::filesystem::path& roofs_csv);
+    RowFile measurements, samples, roofs;
+    std::int64_t rows = 0;
+  };
+  std::unique_ptr<Tables> tables_;
 };
 
 /// "2026-01-31T12:00:00Z" of now.

@@ -34,7 +34,7 @@ roofline::Record record() {
 
 TEST_F(RunFolderTest, ReadsBackWhatWasWritten) {
   RunFolder folder(root_ / "a" / "b", "Fake");
-  const Sample samples[] = {{0, 1e-6}, {1, 2e-6}};
+  const Sample samples[] = {{0, 0, 1e-6}, {1, 1, 2e-6}};
   folder.write(record(), samples);
   folder.write(roofline::Roof{.name = "read", .level = roofline::Level::memory, .per_s = 1e9});
   folder.write(nlohmann::json{{"run_id", "id"}});
@@ -42,8 +42,8 @@ TEST_F(RunFolderTest, ReadsBackWhatWasWritten) {
   EXPECT_EQ(run.records.size(), 1U);
   EXPECT_EQ(run.roofs.size(), 1U);
   EXPECT_EQ(roofline::read_file(folder.path() / "samples.csv"),
-            "schema,run_id,row,round,sample,time_s\n1," + folder.run_id() + ",1,0,0,1e-06\n1," +
-                folder.run_id() + ",1,1,1,2e-06\n");
+            "schema,run_id,row,round,sample,time_s,visit\n1," + folder.run_id() +
+                ",1,0,0,1e-06,0\n1," + folder.run_id() + ",1,1,1,2e-06,1\n");
   EXPECT_EQ(
       nlohmann::json::parse(roofline::read_file(folder.path() / "environment.json"))["run_id"],
       "id");
@@ -85,6 +85,33 @@ TEST_F(RunFolderTest, AFullDiskLeavesWholeRows) {
   EXPECT_TRUE(what.starts_with((root_ / "measurements.csv").string() + ": ")) << what;
   EXPECT_EQ(fs::file_size(root_ / "measurements.csv"), size);
   EXPECT_EQ(roofline::read_run(root_).records.size(), 1U);
+}
+
+TEST_F(RunFolderTest, IsReplacedAsAWholeOrNotAtAll) {
+  RunFolder folder(root_, "Fake");
+  folder.write(record(), {});
+  const auto rows = [&] { return roofline::read_run(root_).records.size(); };
+  const auto write_two = [&] {
+    folder.write(record(), {});
+    folder.write(record(), {});
+    EXPECT_EQ(rows(), 1U) << "until all is written the old ones stay";
+  };
+  EXPECT_THROW(folder.replace([&] {
+    write_two();
+    throw WriteError("full");
+  }),
+               WriteError);
+  EXPECT_EQ(rows(), 1U);
+  folder.write(record(), {});
+  EXPECT_EQ(rows(), 2U) << "and go on";
+  folder.replace([&] { folder.write(record(), {}); });
+  EXPECT_EQ(rows(), 1U);
+  const Sample samples[] = {{0, 0, 1e-6}};
+  folder.write(record(), samples);
+  EXPECT_EQ(rows(), 2U) << "as do the new";
+  EXPECT_NE(roofline::read_file(root_ / "samples.csv").find(",2,0,0,1e-06,0\n"), std::string::npos)
+      << "a sample of row 2";
+  EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 3) << "and nothing else is left";
 }
 
 TEST_F(RunFolderTest, AFullDeviceIsAnError) {

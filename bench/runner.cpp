@@ -107,8 +107,12 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
       folder_(folder),
       settings_(std::move(settings)),
       interrupted_(interrupted),
-      budget_(settings_.budget_s, settings_.hard_budget, device.now_s()),
-      roofs_(roofline::theoretical_roofs(device.facts())) {
+      budget_(settings_.budget_s, settings_.hard_budget, device.now_s()) {
+  write_theoretical_roofs();
+}
+
+void Runner::write_theoretical_roofs() {
+  roofs_ = roofline::theoretical_roofs(device_.facts());
   for (const Roof& r : roofs_) folder_.write(r);
 }
 
@@ -123,10 +127,11 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
   const double needed_s = preparing_s_per_byte_ * bytes_of(group);
   std::vector<Row> rows =
       prepare_all(group, budget_.refuses(began_s, needed_s, end_s), protocol.cap_s);
+  const double preparing_s = device_.now_s() - began_s;
   const bool any = std::ranges::any_of(rows, &Row::runs);
   try {
     if (any && budget_.hard()) {
-      preparing_s_per_byte_ = (device_.now_s() - began_s) / bytes_of(group);
+      preparing_s_per_byte_ = preparing_s / bytes_of(group);
       for (Row& row : rows) {
         if (const auto why = too_late(0); why && row.runs()) row.end(Status::skipped, *why);
       }
@@ -141,7 +146,86 @@ std::vector<Record> Runner::run(const Group& group, std::span<const Group> later
     }
     if (dynamic_cast<const DeviceLost*>(&e) != nullptr) lost_ = std::current_exception();
   }
+  for (Row& row : rows) row.pause();
+  if (settings_.visits > 1)
+    visited_.push_back({group, rows, preparing_s, device_.now_s() - began_s});
   return judge_all(rows, group.measures_roof);
+}
+
+void Runner::visit_again(const std::function<void(const std::string& group)>& before_each) {
+  double needed_s = 0;  // if each visit takes as long as the first
+  for (const Visited& v : visited_) needed_s += v.took_s * (settings_.visits - 1);
+  bool any = false;
+  for (int visit = 1; visit < settings_.visits; ++visit) {
+    for (Visited& v : visited_) {
+      const double now_s = device_.now_s();
+      const double share_s = (budget_.end_s() - now_s) * v.took_s / needed_s;
+      needed_s -= v.took_s;
+      if (interrupted_ || lost_ || share_s < v.preparing_s) continue;
+      before_each(v.group.name);
+      visit_again(v, now_s + share_s);
+      any = true;
+    }
+  }
+  if (any) {
+    const auto records = records_;
+    const auto roofs = roofs_;
+    try {
+      folder_.replace([&] { write_all(); });
+    } catch (...) {  // what is in the files is told
+      records_ = records;
+      roofs_ = roofs;
+      throw;
+    }
+  }
+  if (lost_) std::rethrow_exception(lost_);
+}
+
+void Runner::visit_again(Visited& visited, double due_s) {
+  const ProfilerRange range(visited.group.name);
+  std::vector<Row> rows = visited.rows;
+  for (Row& row : rows) resume(row);
+  Protocol protocol = settings_.protocol;
+  protocol.cap_s = std::clamp(due_s - device_.now_s(), 0.1, protocol.cap_s);
+  try {
+    measure(rows, protocol);
+  } catch (const DeviceLost&) {
+    lost_ = std::current_exception();
+  } catch (const std::exception& e) {
+    for (Row& row : rows) {
+      if (row.is_ready()) row.end(Status::failed, e.what());
+    }
+  }
+  for (Row& row : rows) row.pause();
+  if (!interrupted_ && !lost_) visited.rows = std::move(rows);
+}
+
+/// Gives a row that was verified before its operands and launches again. What is beside a row in
+/// the cache has told its part.
+void Runner::resume(Row& row) {
+  if (!row.series || !row.runs() || row.alone || row.implementation == nullptr) return;
+  if (row.is_companion() && !is_roof_kernel(row.what.op)) return;
+  attempt(row, [&] {
+    try {
+      row.operands->refill(device_);
+      row.work = row.implementation->prepare(row.what, row.record.variant, *row.operands, device_);
+    } catch (const OutOfMemory& e) {
+      row.implementation = nullptr;  // not tried again: what is in turns with it counts its visits
+      row.add_note(fmt::format("measured in fewer visits: {}", e.what()));
+    }
+  });
+}
+
+/// All rows as their visits have them now, and the roofs that are among them.
+void Runner::write_all() {
+  const std::exception_ptr lost = std::exchange(lost_, nullptr);
+  records_.clear();
+  write_theoretical_roofs();
+  for (const Visited& v : visited_) {
+    std::vector<Row> rows = v.rows;
+    judge_all(rows, v.group.measures_roof);
+  }
+  lost_ = lost;
 }
 
 /// The rows of a group, ready to be measured, and what is sampled beside them. `unfit`: why there
@@ -204,10 +288,10 @@ std::vector<Record> Runner::judge_all(std::vector<Row>& rows, bool measures_roof
 void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& rows) {
   std::vector<Row> added;
   const auto add = [&](const Row& row, const Case& c, const std::string& cache,
-                       std::optional<std::size_t> candidates, std::shared_ptr<Operands> operands) {
-    const bool streams = operands != nullptr;
+                       std::optional<std::size_t> candidates, std::shared_ptr<Operands> lender) {
     const auto same = std::find_if(added.begin(), added.end(), [&](const Row& r) {
-      return r.what == c && r.record.cache == cache && (!streams || contains(r.beside, row.what));
+      const bool there = !lender || (r.operands && r.operands->lender() == lender);
+      return r.what == c && r.record.cache == cache && there;
     });
     if (same != added.end()) {
       if (!contains(same->beside, row.what)) same->beside.push_back(row.what);
@@ -215,14 +299,14 @@ void Runner::add_companions(const Data& data, double cap_s, std::vector<Row>& ro
     }
     if (interrupted_ || too_late(0)) return;
     const std::size_t first = added.size();
+    auto operands = lender ? std::make_shared<Operands>(c, std::move(lender)) : nullptr;
     prepare(c, cache, data, candidates, cap_s, added, std::move(operands));
     for (std::size_t i = first; i < added.size(); ++i) added[i].beside = {row.what};
   };
   for (const Row& row : rows) {
     if (!row.runs() || row.record.data != name(data.kind)) continue;
     if (const auto roof = roof_companion(row.what, place(row.what, row.level, roofs_).bound)) {
-      add(row, *roof, row.record.cache, 1,
-          roof->op == Op::fma ? nullptr : std::make_shared<Operands>(*roof, *row.operands));
+      add(row, *roof, row.record.cache, 1, roof->op == Op::fma ? nullptr : row.operands);
     }
     if (const auto small = in_cache(row.what, device_.facts().processors)) {
       add(row, *small, "hot", std::nullopt, nullptr);
@@ -251,10 +335,11 @@ void Runner::prepare(const Case& c, const std::string& cache, const Data& data,
       if (const auto reason = implementation.refuses(c, device_)) {
         return first.end(Status::unsupported, *reason);
       }
-      if (!operands) operands = make_operands(c, static_cast<int>(*first.record.copies), data);
+      if (!operands) operands = operands_for(first, data, rows);
       all = implementation.variants(c, device_);
     });
     if (!first.runs()) rows.push_back(first);
+    first.implementation = &implementation;
     first.operands = operands;
     for (Alternatives& names : all) {
       std::vector<Row> best = best_of(first, std::move(names), implementation, most, cap_s);
@@ -379,8 +464,16 @@ Row Runner::blank_row(const Case& c, const std::string& cache, const Data& data,
   return row;
 }
 
-std::shared_ptr<Operands> Runner::make_operands(const Case& c, int copies, const Data& data) {
-  auto operands = std::make_shared<Operands>(c, copies, data, device_);
+/// Those of a row of the group that has such, else new ones.
+std::shared_ptr<Operands> Runner::operands_for(const Row& row, const Data& data,
+                                               std::span<const Row> rows) {
+  const auto copies = static_cast<int>(*row.record.copies);
+  const auto same = std::ranges::find_if(rows, [&](const Row& r) {
+    return r.operands != nullptr && r.operands->shapes() == operand_shapes(row.what) &&
+           r.operands->data() == data && r.operands->copies() == copies;
+  });
+  if (same != rows.end()) return same->operands;
+  auto operands = std::make_shared<Operands>(row.what, copies, data, device_);
   if (const Verification v = verify_inputs(*operands, device_); !v.passed()) {
     throw std::runtime_error(fmt::format("{} wrong inputs: {}", v.max_error, v.where));
   }
@@ -423,14 +516,14 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   std::vector<Row*> measured;
   bool warm = true;
   for (Row& row : rows) {
-    if (!row.runs() || interrupted_) continue;
+    if (!row.is_ready() || interrupted_) continue;
     const int copies = row.operands->copies();
     attempt(row, [&] {
       const auto timed = [&](int launches) {
         return row.work.with_host ? device_.timed_with_host(row.work.launch, copies, launches)
                                   : device_.timed(row.work.launch, copies, launches);
       };
-      int launches = row.work.launches;
+      int launches = row.series ? row.series->timed.launches : row.work.launches;
       if (launches == 0) {
         const Timed once = timed(1);
         double run_s = once.run_s();
@@ -440,7 +533,8 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
         }
         launches = launches_for(protocol.sample_s, run_s / once.launches);
       }
-      group.push_back({.timed = timed(launches)});
+      group.push_back(row.series.value_or(Series()));
+      group.back().timed = timed(launches);
       measured.push_back(&row);
       warm = !settled_.insert(kind_of_load(row.what)).second && warm;
     });

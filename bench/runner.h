@@ -35,6 +35,7 @@ struct Settings {
   Protocol protocol;
   double budget_s = 60;      // of the whole run, shared out among its groups
   bool hard_budget = false;  // groups that it leaves no time for are skipped, not hurried
+  int visits = 1;            // to each group, see Runner::visit_again()
 };
 
 std::span<const std::string_view> input_kinds();
@@ -52,6 +53,13 @@ class Runner {
   /// WriteError and DeviceLost, when the run must end.
   std::vector<roofline::Record> run(const Group& group, std::span<const Group> later = {});
 
+  /// Comes back to the groups that were run, as often as the settings say and the budget allows,
+  /// each in new memory, and writes all rows anew, with the samples of all visits: what drifts from
+  /// minute to minute, and what hangs on where the memory lies, is then in their intervals.
+  /// `before_each` visit is called with the group's name. An interrupted visit is not kept. Throws
+  /// WriteError and DeviceLost, when what was measured before is written.
+  void visit_again(const std::function<void(const std::string& group)>& before_each);
+
   const std::vector<roofline::Record>& records() const { return records_; }
   const std::vector<roofline::Roof>& roofs() const { return roofs_; }
 
@@ -60,6 +68,17 @@ class Runner {
   void write_gemm_roofs();
 
  private:
+  /// A group between two visits.
+  struct Visited {
+    Group group;
+    std::vector<Row> rows;       // sampled, not judged
+    double preparing_s, took_s;  // of the first visit
+  };
+
+  void visit_again(Visited& visited, double due_s);
+  void resume(Row& row);
+  void write_all();
+  void write_theoretical_roofs();
   void attempt(Row& row, const std::function<void()>& step);
   std::optional<std::string> too_late(double needed_s) const;
   std::vector<Row> prepare_all(const Group& group, const std::optional<std::string>& unfit,
@@ -76,7 +95,8 @@ class Runner {
   double bytes_of(const Group& group) const;
   Row blank_row(const roofline::Case& c, const std::string& cache, const Data& data,
                 std::string_view implementation) const;
-  std::shared_ptr<Operands> make_operands(const roofline::Case& c, int copies, const Data& data);
+  std::shared_ptr<Operands> operands_for(const Row& row, const Data& data,
+                                         std::span<const Row> rows);
   void make_ready(Row& row, const Implementation& implementation);
   void measure(std::vector<Row>& rows, Protocol protocol);
   void sustain(std::vector<Row>& rows);
@@ -95,6 +115,7 @@ class Runner {
   std::optional<double> launch_s_;   // of an empty kernel
   std::vector<roofline::Roof> roofs_;
   std::vector<roofline::Record> records_;
+  std::vector<Visited> visited_;
 };
 
 /// The kinds of inputs that the group is measured with.

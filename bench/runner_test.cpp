@@ -768,6 +768,163 @@ TEST_F(Variants, ACpuRowFarFromItsRoofSaysWhatLimitsIt) {
   }
 }
 
+/// Two groups, a roof and what stands under it, in three visits.
+class Visits : public RunnerTest {
+ protected:
+  static Settings thrice() {
+    Settings settings;
+    settings.visits = 3;
+    return settings;
+  }
+  /// The first visit takes 1 ms a launch; `change` is called before each later one with its number.
+  void visit(const std::function<void(int)>& change) {
+    device_.time_s = [](int) { return 1e-3; };
+    runner_.run({"copy", {kCopy}, true});
+    runner_.run({"relu", {kRelu}});
+    EXPECT_EQ(device_.free_bytes(), device_.memory_bytes) << "no memory is kept for later visits";
+    runner_.visit_again([&](const std::string& group) {
+      names_ += group + ' ';
+      change(++visits_);
+    });
+  }
+  roofline::Run written() const {
+    roofline::Run run = roofline::read_run(folder_.path());
+    read_rounds(run);
+    return run;
+  }
+
+  Runner runner_{device_, folder_, thrice(), interrupted_};
+  std::string names_;
+  int visits_ = 0;
+};
+
+TEST_F(Visits, ShowInTheIntervalsWhatDriftsBetweenThem) {
+  // copy and relu, 2 and 3 ms: and again.
+  visit([&](int visit) { device_.time_s = [ms = (visit + 1) / 2 + 1](int) { return ms * 1e-3; }; });
+  EXPECT_EQ(names_, "copy relu copy relu ");
+  const roofline::Run run = written();
+  ASSERT_EQ(run.records.size(), 2U) << "a row each, not one a visit";
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Record& r = run.records[i];
+    EXPECT_EQ(r.status, Status::ok) << "each visit was quiet: " << r.note;
+    EXPECT_EQ(r.rounds, 18);
+    EXPECT_EQ(r.time_median_s, 2e-3);
+    EXPECT_EQ(r.time_ci_low_s, 1e-3);
+    EXPECT_EQ(r.time_ci_high_s, 3e-3);
+    EXPECT_EQ(run.round_medians_s[i].size(), 3U);
+  }
+  EXPECT_EQ(runner_.records().size(), 2U);
+  ASSERT_EQ(run.roofs.back().name, "copy");
+  EXPECT_NEAR(run.roofs.back().per_s, cost(kCopy).bytes().value / 2e-3, 1) << "of all visits, too";
+}
+
+TEST_F(Visits, OfACpuPairARowWithItsRoofKernelVisitByVisit) {
+  FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
+  Runner runner(device, folder_, thrice(), interrupted_);
+  runner.run({"copy", {kCopy}, true});
+  runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 64, 4096, 1)}, true});
+  runner.run({"relu", {kRelu}});
+  device.time_s = [](int) { return 3e-3; };
+  runner.visit_again([](const std::string&) {});
+  const Record relu = runner.records().back();
+  EXPECT_EQ(relu.time_ci_high_s, 3e-3);
+  EXPECT_EQ(relu.fraction_of_measured_roof, 1) << "both drifted";
+  EXPECT_EQ(relu.fraction_of_measured_roof_low, 1);
+  EXPECT_EQ(relu.fraction_of_measured_roof_high, 1);
+  EXPECT_EQ(device.free_bytes(), device.memory_bytes);
+}
+
+TEST_F(Visits, InterruptedTheLastWholeOnesCount) {
+  visit([&](int visit) {
+    device_.time_s = [&, visit](int) {
+      interrupted_ = visit == 2;  // of relu
+      return 2e-3;
+    };
+  });
+  const roofline::Run run = written();
+  ASSERT_EQ(run.records.size(), 2U);
+  EXPECT_EQ(run.round_medians_s[0].size(), 2U);
+  EXPECT_EQ(run.round_medians_s[1].size(), 1U);
+  EXPECT_EQ(run.records[1].status, Status::ok);
+  EXPECT_EQ(run.records[1].time_median_s, 1e-3);
+}
+
+TEST_F(Visits, OfALostDeviceEndTheRunWithWhatWasMeasured) {
+  EXPECT_THROW(visit([&](int visit) {
+                 device_.time_s = [visit](int) -> double {
+                   if (visit == 2) throw DeviceLost("the device is lost");
+                   return 2e-3;
+                 };
+               }),
+               DeviceLost);
+  EXPECT_EQ(visits_, 2) << "no more are begun";
+  const roofline::Run run = written();
+  ASSERT_EQ(run.records.size(), 2U);
+  EXPECT_EQ(run.round_medians_s[0].size(), 2U);
+  EXPECT_EQ(run.records[1].status, Status::ok);
+  EXPECT_EQ(run.records[1].time_median_s, 1e-3);
+}
+
+TEST_F(Visits, WithoutMemoryAreFewerAndSaySo) {
+  visit([&](int visit) { device_.memory_bytes = visit == 2 ? 1000 : 1e9; });
+  const Record relu = written().records.at(1);
+  EXPECT_EQ(relu.status, Status::ok);
+  EXPECT_EQ(relu.rounds, 6) << "nor in the third visit: those of a pair are counted alike";
+  EXPECT_EQ(relu.note, "measured in fewer visits: needs 524288 bytes of memory, 1000 are free");
+}
+
+TEST_F(Visits, OnAFullDiskLeaveWhatWasWrittenBefore) {
+  EXPECT_THROW(visit([&](int visit) {
+                 device_.time_s = [](int) { return 2e-3; };
+                 if (visit == 4) {  // in the way of the new file
+                   std::filesystem::create_directory(folder_.path() / "samples.csv.new");
+                 }
+               }),
+               WriteError);
+  EXPECT_EQ(written().records.size(), 2U);
+  EXPECT_EQ(written().records[1].time_median_s, 1e-3);
+  ASSERT_EQ(runner_.records().size(), 2U);
+  EXPECT_EQ(runner_.records()[1].time_median_s, 1e-3) << "and the table is that of the files";
+  runner_.write_gemm_roofs();
+}
+
+TEST_F(Visits, ThatFailAreTheRowsStatus) {
+  visit([&](int visit) {
+    device_.time_s = [visit](int) -> double {
+      if (visit == 2) throw std::runtime_error("launch failed");
+      return 1e-3;
+    };
+  });
+  const roofline::Run run = written();
+  EXPECT_EQ(run.records[0].rounds, 18) << "the other goes on";
+  EXPECT_EQ(run.records[1].status, Status::failed);
+  EXPECT_EQ(run.records[1].note, "launch failed");
+}
+
+TEST_F(Visits, AreNotBegunWithoutTimeToFill) {
+  Settings settings = thrice();
+  settings.budget_s = 4;
+  device_.fill_s = 1;  // of the operand, and again of the small version that is verified
+  Runner runner(device_, folder_, settings, interrupted_);
+  runner.run({"relu", {kRelu}});
+  int visits = 0;
+  runner.visit_again([&](const std::string&) { ++visits; });
+  EXPECT_EQ(visits, 0) << "two seconds are left for two visits of two";
+  EXPECT_EQ(written().records.size(), 1U);
+}
+
+TEST_F(RunnerTest, CasesOfTheSameOperandsShareThem) {
+  double least = device_.free_bytes();
+  device_.time_s = [&](int) {
+    least = std::min(least, device_.free_bytes());
+    return 1e-3;
+  };
+  run({kRelu});
+  const double one = device_.memory_bytes - least;
+  run({kRelu, make_case(Op::gelu, Dtype::fp32, 1, kN, 1)});
+  EXPECT_EQ(device_.memory_bytes - least, one);
+}
+
 TEST(InCache, IsTheSameOpInSmall) {
   const struct {
     Case c, small;

@@ -23,26 +23,31 @@ std::vector<double> Series::times() const {
   return all;
 }
 
-std::vector<double> Series::round_medians() const {
-  std::vector<double> medians, round;
+roofline::Visits Series::round_medians() const {
+  roofline::Visits visits;
+  std::vector<double> round;
   for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i == 0 || samples[i].visit != samples[i - 1].visit) visits.emplace_back();
     round.push_back(samples[i].time_s);
     if (i + 1 == samples.size() || samples[i + 1].round != samples[i].round) {
-      medians.push_back(roofline::median(round));
+      visits.back().push_back(roofline::median(round));
       round.clear();
     }
   }
-  return medians;
+  return visits;
 }
 
-double Series::median_s() const { return roofline::median(round_medians()); }
+double Series::median_s() const { return roofline::estimate(round_medians()).value; }
 
-double noise(const Series& series) {
-  const std::vector<double> medians = series.round_medians();
-  const auto interval = roofline::median_interval(medians);
-  if (!interval) return std::numeric_limits<double>::infinity();
-  const double relative = interval->relative_half_width(roofline::median(medians));
-  return relative >= 0 ? relative : std::numeric_limits<double>::infinity();
+double noise(const roofline::Visits& round_medians) {
+  double most = round_medians.empty() ? INFINITY : 0;
+  for (const std::vector<double>& visit : round_medians) {
+    const auto interval = roofline::median_interval(visit);
+    const double relative =
+        interval ? interval->relative_half_width(roofline::median(visit)) : INFINITY;
+    most = relative >= 0 ? std::max(most, relative) : INFINITY;
+  }
+  return most;
 }
 
 double held_up(const Series& series) {
@@ -52,7 +57,10 @@ double held_up(const Series& series) {
 }
 
 std::optional<double> slowdown(const Series& series) {
-  const std::vector<double> medians = series.round_medians();
+  std::vector<double> medians;
+  for (const std::vector<double>& visit : series.round_medians()) {
+    medians.insert(medians.end(), visit.begin(), visit.end());
+  }
   const std::size_t third = medians.size() / 3;
   if (third == 0) return std::nullopt;
   const std::span<const double> first(medians.data(), third),
@@ -82,7 +90,6 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
             const std::atomic<bool>& interrupted) {
   const double end = device.now_s() + protocol.cap_s;
   std::vector<std::reference_wrapper<Series>> order(group.begin(), group.end());
-  std::minstd_rand random;
   // What is too short for a sample, as an interval of nothing is, does not fill the file: the three
   // rows of what a launch costs had half of all samples of a run.
   const double most = protocol.block_s / protocol.sample_s;
@@ -90,6 +97,12 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   // Who is content with any noise does not wait for a machine to be left alone either; the row is
   // judged all the same.
   const double most_held_up = std::max(protocol.max_held_up, protocol.max_noise);
+  int visit = 0, rounds = 0;  // before this one
+  if (!group.empty() && !group.front().samples.empty()) {
+    visit = group.front().samples.back().visit + 1;
+    rounds = group.front().samples.back().round + 1;
+  }
+  std::minstd_rand random(static_cast<unsigned>(visit + 1));
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
@@ -97,12 +110,13 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
       int taken = 0;
       do {
         if (interrupted) return;
-        series.samples.push_back({round, series.timed.run_s() / series.timed.launches});
+        series.samples.push_back(
+            {visit, rounds + round, series.timed.run_s() / series.timed.launches});
       } while (device.now_s() < block_end && ++taken < most);
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
-      return noise(s) <= protocol.max_noise && held_up(s) <= most_held_up;
+      return noise({s.round_medians().back()}) <= protocol.max_noise && held_up(s) <= most_held_up;
     });
     if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
   }

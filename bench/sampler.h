@@ -25,8 +25,8 @@ struct Protocol {
 };
 
 struct Sample {
-  int round;
-  double time_s;  // of one launch
+  int visit, round;  // rounds are counted through all visits
+  double time_s;     // of one launch
 };
 
 /// One row of a group: what to run, and what came of it.
@@ -37,14 +37,15 @@ struct Series {
 
   std::vector<double> times() const;
   /// The median of each round.
-  std::vector<double> round_medians() const;
+  roofline::Visits round_medians() const;
   /// The median of those.
   double median_s() const;
 };
 
-/// Half-width of the interval for the median, over round medians, relative to it. Infinite before
-/// there are rounds enough, or where a time is not a positive finite number.
-double noise(const Series& series);
+/// Half-width of the interval for the median, over round medians, relative to it: of the visit
+/// where it is widest. Infinite where one has too few rounds, or a time is not a positive finite
+/// number.
+double noise(const roofline::Visits& round_medians);
 
 /// The share of its samples that other work held up, taking processors from it; 0 where it is not
 /// known. Above max_held_up the medians may be those of the scheduler's slices.
@@ -61,11 +62,11 @@ int launches_for(double sample_s, double launch_s);
 void settle(std::span<Series> group, const Protocol& protocol, const Device& device,
             const std::atomic<bool>& interrupted);
 
-/// Rounds over the group: in each, every series gets a block of samples, so that what drifts,
-/// drifts for all. In shuffled order: on a core that another process shares, the scheduler's slices
-/// fall into step with a fixed one, and always the same row waits (1.6 times its roof kernel, on a
-/// busy 2-core machine). Ends when all are quieter than max_noise and not held up, at the caps, or
-/// when interrupted.
+/// A visit: rounds over the group. In each, every series gets a block of samples, so that what
+/// drifts, drifts for all. In shuffled order: on a core that another process shares, the
+/// scheduler's slices fall into step with a fixed one, and always the same row waits (1.6 times its
+/// roof kernel, on a busy 2-core machine). Ends when all are quieter than max_noise in this visit
+/// and were not held up, at the caps, or when interrupted.
 void sample(std::span<Series> group, const Protocol& protocol, Device& device,
             const std::atomic<bool>& interrupted);
 

@@ -25,8 +25,8 @@ TEST(Sampler, ConstantTimesEndAfterTheFewestRounds) {
   FakeDevice device;
   Series group[] = {series_of(device)};
   sample(group, {.block_s = 0}, device, kGoOn);
-  EXPECT_EQ(group[0].round_medians().size(), 6U);
-  EXPECT_EQ(noise(group[0]), 0);
+  EXPECT_EQ(group[0].round_medians().at(0).size(), 6U);
+  EXPECT_EQ(noise(group[0].round_medians()), 0);
 }
 
 TEST(Sampler, ReadsALaunchOfOneMillisecondForAnyBatch) {
@@ -43,7 +43,7 @@ TEST(Sampler, NoiseThatNeverSettlesEndsAtTheCap) {
   device.time_s = [](int i) { return i % 2 == 0 ? 1e-3 : 2e-3; };
   Series group[] = {series_of(device)};
   sample(group, {.max_rounds = 1 << 20, .block_s = 0, .cap_s = 1}, device, kGoOn);
-  EXPECT_GT(noise(group[0]), 0.005);
+  EXPECT_GT(noise(group[0].round_medians()), 0.005);
   EXPECT_NEAR(device.now_s(), 1, 0.01);
 }
 
@@ -53,7 +53,7 @@ TEST(Sampler, ASlowRowEndsAtTheCapWithTheRoundsItHas) {
   Series group[] = {series_of(device)};
   sample(group, {.cap_s = 0.1}, device, kGoOn);
   EXPECT_EQ(group[0].samples.size(), 1U);
-  EXPECT_TRUE(std::isinf(noise(group[0]))) << "no interval from one round";
+  EXPECT_TRUE(std::isinf(noise(group[0].round_medians()))) << "no interval from one round";
 }
 
 TEST(Sampler, GoesOnUntilThreeQuartersOfTheSamplesWereLeftAlone) {
@@ -84,8 +84,8 @@ TEST(Sampler, ConvergesOnNoisyButSteadyTimes) {
   device.time_s = [&](int) { return normal(random); };
   Series group[] = {series_of(device)};
   sample(group, {.block_s = 10e-3, .max_noise = 0.005, .cap_s = 100}, device, kGoOn);
-  EXPECT_LE(noise(group[0]), 0.005);
-  EXPECT_GT(group[0].round_medians().size(), 6U);
+  EXPECT_LE(noise(group[0].round_medians()), 0.005);
+  EXPECT_GT(group[0].round_medians().at(0).size(), 6U);
   EXPECT_LT(device.now_s(), 100);
 }
 
@@ -119,7 +119,7 @@ TEST(Sampler, ABlockHoldsNoMoreSamplesThanItIsMeantFor) {
   Series group[] = {series_of(device)};
   sample(group, {.min_rounds = 1, .sample_s = 200e-6, .block_s = 5e-3}, device, kGoOn);
   // 5 ms / 200 us a block, not 5000.
-  EXPECT_EQ(group[0].samples.size(), 25 * group[0].round_medians().size());
+  EXPECT_EQ(group[0].samples.size(), 25 * group[0].round_medians().at(0).size());
 }
 
 TEST(Sampler, TimesThatAreNoTimesEndToo) {
@@ -129,7 +129,7 @@ TEST(Sampler, TimesThatAreNoTimesEndToo) {
     device.time_s = [bad](int) { return bad; };
     Series group[] = {series_of(device)};
     sample(group, {.cap_s = 0.1}, device, kGoOn);
-    EXPECT_TRUE(std::isinf(noise(group[0]))) << bad;
+    EXPECT_TRUE(std::isinf(noise(group[0].round_medians()))) << bad;
   }
 }
 
@@ -143,6 +143,24 @@ TEST(Sampler, InterruptedItKeepsWhatItHas) {
   Series group[] = {series_of(device)};
   sample(group, {.block_s = 0}, device, interrupted);
   EXPECT_EQ(group[0].samples.size(), 3U);
+}
+
+TEST(Sampler, AVisitGoesOnWhereTheLastEndedAndStopsByItsOwnNoise) {
+  FakeDevice device;
+  const auto alternating = [](int i) { return i % 2 == 0 ? 1e-3 : 2e-3; };
+  device.time_s = alternating;
+  Series group[] = {series_of(device)};
+  sample(group, {.max_rounds = 8, .block_s = 0}, device, kGoOn);
+  device.time_s = [](int) { return 3e-3; };
+  sample(group, {.max_rounds = 8, .block_s = 0}, device, kGoOn);
+  const roofline::Visits visits = group[0].round_medians();
+  ASSERT_EQ(visits.size(), 2U);
+  EXPECT_EQ(visits[0].size(), 8U) << "noisy to the end";
+  EXPECT_EQ(visits[1], std::vector<double>(6, 3e-3)) << "quiet, whatever the first was";
+  EXPECT_EQ(group[0].samples.back().round, 13) << "rounds are counted through";
+  EXPECT_EQ(group[0].blocks.size(), 14U);
+  EXPECT_GT(noise(visits), 0.005) << "that of the noisiest visit";
+  EXPECT_EQ(noise({visits[1]}), 0);
 }
 
 TEST(Settle, RunsUntilThreeRunsAgree) {
@@ -192,7 +210,7 @@ TEST(Slowdown, IsThatOfTheLastThirdOverTheFirst) {
   const auto of = [](const std::vector<double>& rounds) {
     Series series;
     for (std::size_t i = 0; i < rounds.size(); ++i) {
-      series.samples.push_back({static_cast<int>(i), rounds[i]});
+      series.samples.push_back({0, static_cast<int>(i), rounds[i]});
     }
     return slowdown(series);
   };

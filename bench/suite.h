@@ -29,6 +29,8 @@ std::vector<std::string_view> suite_names();
 
 /// Seconds that a run of it takes at most, unless the user says otherwise.
 double default_budget_s(std::string_view suite, bool cpu);
+/// How often each of its groups is measured, unless the time is budgeted.
+int default_visits(std::string_view suite, bool cpu);
 
 /// "cold", "hot" or "both", unless the user says otherwise.
 std::string_view default_cache(std::string_view suite);

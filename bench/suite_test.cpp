@@ -137,6 +137,13 @@ TEST(FullSuite, HasAllOthersAndEveryKindOfInputsForGemms) {
   EXPECT_EQ(default_cache("full"), "both");
 }
 
+TEST(DefaultVisits, AreSeveralWhereTheMachineMayChange) {
+  EXPECT_EQ(default_visits("default", true), 3);
+  EXPECT_EQ(default_visits("full", true), 3);
+  EXPECT_EQ(default_visits("quick", true), 1) << "40 s have room for one";
+  EXPECT_EQ(default_visits("default", false), 1) << "a GPU is its user's own";
+}
+
 TEST(DefaultSuite, HasTheBackwardTrioOfEqualWork) {
   for (const auto& device : {kCpu, kGpu}) {
     const auto groups = make("default", device);

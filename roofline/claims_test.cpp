@@ -97,7 +97,7 @@ Measured run_on(std::string_view spec, const std::string& backend = "cuda") {
   Measured run;
   if (!spec.empty()) run.roofs = roofs_of(spec_named(spec));
   run.records = {{.backend = backend, .status = Status::skipped}};
-  run.round_medians_s = {{}};
+  run.round_medians_s = {{{}}};
   return run;
 }
 
@@ -116,7 +116,7 @@ Record& add_row(Measured& run, const Case& c, double time_s, double noise = 0.00
                          .time_ci_high_s = time_s * (1 + noise),
                          .achieved_flops_per_s = cost(c).flops.value / time_s,
                          .achieved_bytes_per_s = cost(c).bytes().value / time_s});
-  run.round_medians_s.push_back(rounds);
+  run.round_medians_s.push_back({rounds});
   return run.records.back();
 }
 
@@ -245,7 +245,7 @@ TEST(Verdicts, UnknownSaysWhatIsLacking) {
        "lacks rows: no measured relu and gelu of one size; roofline_bench --suite=quick"},
       {"no samples", [](Measured& run) { run.round_medians_s.back().clear(); },
        "their samples are not in samples.csv"},
-      {"5 rounds", [](Measured& run) { run.round_medians_s.back().pop_back(); },
+      {"5 rounds", [](Measured& run) { run.round_medians_s.back()[0].pop_back(); },
        "fewer than 6 rounds, so no interval"},
       {"above its roof", [](Measured& run) { run.records.back().status = Status::above_roof; },
        "gelu/bf16/268435456 is above_roof: nothing rests on it"},
@@ -466,12 +466,15 @@ std::filesystem::path write_run(const Measured& run, const std::string& name) {
                       ("validate_" + name + "_" + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::string measurements = csv_line(measurement_columns()), roofs = csv_line(roof_columns());
-  std::string samples = "schema,run_id,row,round,sample,time_s\n";
+  std::string samples = "schema,run_id,row,round,sample,time_s,visit\n";
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     measurements += csv_line(to_fields(run.records[i]));
-    for (std::size_t round = 0; round < run.round_medians_s[i].size(); ++round) {
-      samples += "1,r," + std::to_string(i + 1) + "," + std::to_string(round) + ",0," +
-                 std::to_string(run.round_medians_s[i][round]) + "\n";
+    std::size_t round = 0;
+    for (std::size_t visit = 0; visit < run.round_medians_s[i].size(); ++visit) {
+      for (const double time_s : run.round_medians_s[i][visit]) {
+        samples += "1,r," + std::to_string(i + 1) + "," + std::to_string(round++) + ",0," +
+                   std::to_string(time_s) + "," + std::to_string(visit) + "\n";
+      }
     }
   }
   for (const Roof& r : run.roofs) roofs += csv_line(to_fields(r, "r"));
@@ -533,6 +536,7 @@ TEST(Validate, RefusesSamplesOfAnotherRun) {
   };
   const Row rows[] = {
       {header + "1,r,2,0,0,1\n", "row is 2, measurements.csv has rows 1 to 1"},
+      {"row,round,time_s,visit\n1,0,1,second\n", ":2: visit is \"second\", expected a number"},
       {header + "1,r,1,0,0,soon\n", ":2: time_s is \"soon\", expected a number"},
       {"row,round\n", ":1: expected a column time_s"},
   };

@@ -111,25 +111,31 @@ std::vector<Roof> verified(std::span<const Roof> roofs, auto&& fits) {
   return kept;
 }
 
+/// Round by round, of those that both have.
+Visits sum(Visits a, const Visits& b) {
+  a.resize(std::min(a.size(), b.size()));
+  for (std::size_t v = 0; v < a.size(); ++v) {
+    a[v].resize(std::min(a[v].size(), b[v].size()));
+    for (std::size_t i = 0; i < a[v].size(); ++i) a[v][i] += b[v][i];
+  }
+  return a;
+}
+
 /// Sum of the numerator's times over the denominator's, round by round, so that what drifts,
 /// drifts for both.
 Evidence paired(const Run& run, const Rows& numerator, const Record& denominator) {
-  const auto medians = [&](const Record* r) -> const std::vector<double>& {
+  const auto medians = [&](const Record* r) -> const Visits& {
     return run.round_medians_s[static_cast<std::size_t>(r - run.records.data())];
   };
-  const std::vector<double>& below = medians(&denominator);
-  std::size_t rounds = below.size();
-  for (const Record* r : numerator) rounds = std::min(rounds, medians(r).size());
   Rows rows = numerator;
   rows.push_back(&denominator);
-  if (rounds == 0) return {.rows = names(rows), .remark = "their samples are not in samples.csv"};
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < rounds; ++i) {
-    double above = 0;
-    for (const Record* r : numerator) above += medians(r)[i];
-    ratios.push_back(above / below[i]);
+  if (std::ranges::any_of(rows, [&](const Record* r) { return medians(r).empty(); })) {
+    return {.rows = names(rows), .remark = "their samples are not in samples.csv"};
   }
-  return {.value = median(ratios), .interval = median_interval(ratios), .rows = names(rows)};
+  Visits above = medians(numerator.front());
+  for (std::size_t i = 1; i < numerator.size(); ++i) above = sum(above, medians(numerator[i]));
+  const Estimate ratio = paired_ratio(above, medians(&denominator));
+  return {.value = ratio.value, .interval = ratio.interval, .rows = names(rows)};
 }
 
 }  // namespace

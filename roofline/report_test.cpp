@@ -17,7 +17,7 @@ void add(Measured& run, const Case& c, const std::string& by, std::vector<double
                          .cache = "cold",
                          .data = "normal",
                          .time_median_s = rounds_s[2]});
-  run.round_medians_s.push_back(std::move(rounds_s));
+  run.round_medians_s.push_back({std::move(rounds_s)});
 }
 
 const Case kRelu = make_case(Op::relu, Dtype::bf16, 1, 4096, 1);

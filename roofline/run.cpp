@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -121,22 +122,27 @@ void read_rounds(Run& run) {
   const std::filesystem::path path = run.folder / "samples.csv";
   if (!std::filesystem::exists(path)) return;
   const CsvTable table = parse_csv(read_file(path), path.string());
+  const auto at = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(table.header.begin(), table.header.end(), name) -
+                                    table.header.begin());
+  };
   const auto column = [&](std::string_view name) {
-    const auto found = std::find(table.header.begin(), table.header.end(), name);
-    if (found == table.header.end()) {
+    if (at(name) == table.header.size()) {
       throw std::runtime_error(fmt::format("{}:1: expected a column {}", path.string(), name));
     }
-    return static_cast<std::size_t>(found - table.header.begin());
+    return at(name);
   };
-  const std::size_t row = column("row"), round = column("round"), time_s = column("time_s");
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> times;  // of record and round
+  const std::size_t row = column("row"), round = column("round"), time_s = column("time_s"),
+                    visit = at("visit");
+  // Of record, visit and round.
+  std::map<std::array<std::size_t, 3>, std::vector<double>> times;
   for (const CsvRow& line : table.rows) {
-    const auto number = [&]<typename Number>(std::size_t at, Number value) {
-      const std::string& text = line.fields[at];
+    const auto number = [&]<typename Number>(std::size_t field, Number value) {
+      const std::string& text = line.fields[field];
       const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (error != std::errc{} || end != text.data() + text.size()) {
         throw std::runtime_error(fmt::format("{}:{}: {} is \"{}\", expected a number",
-                                             path.string(), line.line, table.header[at], text));
+                                             path.string(), line.line, table.header[field], text));
       }
       return value;
     };
@@ -145,10 +151,15 @@ void read_rounds(Run& run) {
       throw std::runtime_error(fmt::format("{}:{}: row is {}, measurements.csv has rows 1 to {}",
                                            path.string(), line.line, record, run.records.size()));
     }
-    times[{record - 1, number(round, std::size_t{})}].push_back(number(time_s, double{}));
+    const std::size_t of = visit < line.fields.size() ? number(visit, std::size_t{}) : 0;
+    times[{record - 1, of, number(round, std::size_t{})}].push_back(number(time_s, double{}));
   }
-  for (const auto& [at, samples] : times) {
-    run.round_medians_s[at.first].push_back(median(samples));
+  const std::array<std::size_t, 3>* last = nullptr;
+  for (const auto& [key, samples] : times) {
+    Visits& visits = run.round_medians_s[key[0]];
+    if (last == nullptr || key[0] != (*last)[0] || key[1] != (*last)[1]) visits.emplace_back();
+    visits.back().push_back(median(samples));
+    last = &key;
   }
 }
 

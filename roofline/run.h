@@ -10,6 +10,7 @@
 
 #include "roofline/record.h"
 #include "roofline/roof.h"
+#include "roofline/statistics.h"
 
 namespace roofline {
 
@@ -20,8 +21,8 @@ struct Run {
   std::filesystem::path folder;
   std::vector<Record> records;
   std::vector<Roof> roofs;
-  Environment environment;                           // empty where there is no such file
-  std::vector<std::vector<double>> round_medians_s;  // of each record; see read_rounds()
+  Environment environment;              // empty where there is no such file
+  std::vector<Visits> round_medians_s;  // of each record; see read_rounds()
 
   /// A number of its environment; nothing where it is not there, or null.
   std::optional<double> environment_number(const std::string& key) const;
@@ -36,7 +37,8 @@ struct Run {
 Run read_run(const std::filesystem::path& path);
 
 /// Fills round_medians_s from samples.csv; they stay empty where it has no samples of a row, or
-/// where there is no such file. Throws std::runtime_error "<path>:<line>: ..." for a bad row.
+/// where there is no such file. Without a column `visit` all samples are of one. Throws
+/// std::runtime_error "<path>:<line>: ..." for a bad row.
 void read_rounds(Run& run);
 
 /// Throws std::runtime_error "<source>: ..." where it is no JSON object.

@@ -64,10 +64,26 @@ std::optional<Interval> median_interval(std::span<const double> values, double c
   return Interval{v[kept_from - 1], v[n - kept_from]};
 }
 
-Estimate paired_ratio(std::span<const double> a, std::span<const double> b) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) ratios.push_back(a[i] / b[i]);
-  return {median(ratios), median_interval(ratios)};
+Estimate estimate(const Visits& visits) {
+  std::vector<double> all;
+  std::optional<Interval> hull;
+  for (const std::vector<double>& rounds : visits) {
+    all.insert(all.end(), rounds.begin(), rounds.end());
+    const std::optional<Interval> own = median_interval(rounds);
+    if (!own) continue;
+    hull = hull ? Interval{std::min(hull->low, own->low), std::max(hull->high, own->high)} : *own;
+  }
+  return {median(all), hull};
+}
+
+Estimate paired_ratio(const Visits& a, const Visits& b) {
+  Visits ratios(std::min(a.size(), b.size()));
+  for (std::size_t v = 0; v < ratios.size(); ++v) {
+    for (std::size_t i = 0; i < std::min(a[v].size(), b[v].size()); ++i) {
+      ratios[v].push_back(a[v][i] / b[v][i]);
+    }
+  }
+  return estimate(ratios);
 }
 
 }  // namespace roofline

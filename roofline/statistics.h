@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace roofline {
 
@@ -31,9 +32,18 @@ struct Estimate {
   std::optional<Interval> interval;
 };
 
-/// The median of a[i] / b[i] with its interval. For the round medians of two rows that were sampled
-/// in turns: what drifts, drifts for both, and cancels. Values without a partner are left out.
-/// Throws std::invalid_argument where there is no pair.
-Estimate paired_ratio(std::span<const double> a, std::span<const double> b);
+/// What rounds say, visit by visit: a run comes back to a row after minutes.
+using Visits = std::vector<std::vector<double>>;
+
+/// The median of all rounds, with the interval that holds the intervals of all visits. Of rounds
+/// that follow one another a machine's drift from minute to minute is hidden; between visits it
+/// shows. Visits too short for an interval add none. Throws std::invalid_argument where there is no
+/// round.
+Estimate estimate(const Visits& visits);
+
+/// The estimate of a[v][i] / b[v][i]. For the round medians of two rows that were sampled in turns:
+/// what drifts, drifts for both, and cancels. Rounds without a partner are left out. Throws
+/// std::invalid_argument where there is no pair.
+Estimate paired_ratio(const Visits& a, const Visits& b);
 
 }  // namespace roofline
