@@ -402,16 +402,30 @@ TEST_F(Bench, EndsWithTheNumberOfTheSignal) {
 }
 
 TEST_F(Bench, AKilledRunParses) {
-  shell("'" ROOFLINE_BENCH_EXECUTABLE
-        "' --device=cpu --op=relu --shape=4000000 --cache=hot "
-        "--benchmark_filter=relu --max-noise=0.001 --time-budget=5 --out=run >/dev/null 2>&1 & "
-        "pid=$!; for i in $(seq 600); do "
-        "[ \"$(cat run/measurements.csv 2>/dev/null | wc -l)\" -ge 2 ] && break; sleep 0.05; done; "
-        "kill -KILL $pid; wait $pid");
-  EXPECT_GE(roofline::read_run(root_ / "run").records.size(), 1U);
-  EXPECT_EQ(
-      nlohmann::json::parse(roofline::read_file(root_ / "run" / "environment.json"))["outcome"],
-      "running");
+  // In its first visits, and in its later ones: the rows of the first are there.
+  for (const std::string visits : {"1", "1000"}) {
+    shell("'" ROOFLINE_BENCH_EXECUTABLE
+          "' --device=cpu --op=relu --shape=4000000 --cache=hot --benchmark_filter=relu "
+          "--max-noise=0.001 --time-budget=5 --visits=" +
+          visits + " --out=" + visits +
+          " >/dev/null 2>&1 & pid=$!; for i in $(seq 600); do [ \"$(cat " + visits +
+          "/measurements.csv 2>/dev/null | wc -l)\" -ge 2 ] && break; sleep 0.05; done; "
+          "kill -KILL $pid; wait $pid");
+    EXPECT_GE(roofline::read_run(root_ / visits).records.size(), 1U) << visits;
+    EXPECT_EQ(
+        nlohmann::json::parse(roofline::read_file(root_ / visits / "environment.json"))["outcome"],
+        "running");
+  }
+}
+
+TEST_F(Bench, ARowHasTheSamplesOfAllVisits) {
+  EXPECT_EQ(shell(std::string("bench") + kSmall + "--visits=3 --out=run").code, 0);
+  roofline::Run run = roofline::read_run(root_ / "run");
+  read_rounds(run);
+  ASSERT_EQ(run.records.size(), 1U);
+  EXPECT_EQ(run.round_medians_s[0].size(), 3U);
+  EXPECT_EQ(run.environment.at("outcome"), "complete");
+  EXPECT_EQ(files(), 5U) << "the folder and its four files";
 }
 
 }  // namespace

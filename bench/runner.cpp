@@ -158,10 +158,10 @@ void Runner::visit_again(const std::function<void(const std::string& group)>& be
   bool any = false;
   for (int visit = 1; visit < settings_.visits; ++visit) {
     for (Visited& v : visited_) {
-      const double now_s = device_.now_s();
-      const double share_s = (budget_.end_s() - now_s) * v.took_s / needed_s;
+      const double now_s = device_.now_s(), left_s = budget_.end_s() - now_s;
+      const double share_s = left_s * v.took_s / needed_s;
       needed_s -= v.took_s;
-      if (interrupted_ || lost_ || share_s < v.preparing_s) continue;
+      if (interrupted_ || lost_ || left_s < (budget_.hard() ? v.preparing_s : 0)) continue;
       before_each(v.group.name);
       visit_again(v, now_s + share_s);
       any = true;

@@ -2,10 +2,12 @@
 #include "bench/runner.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -825,7 +827,11 @@ TEST_F(Visits, OfACpuPairARowWithItsRoofKernelVisitByVisit) {
   runner.run({"fma", {make_case(Op::fma, Dtype::fp32, 64, 4096, 1)}, true});
   runner.run({"relu", {kRelu}});
   device.time_s = [](int) { return 3e-3; };
+  const int before = device.launched;
   runner.visit_again([](const std::string&) {});
+  // Copy, fma, relu and its roof kernel, without relu in the cache: each three to settle and six
+  // blocks of two, 5 ms.
+  EXPECT_EQ(device.launched - before, 2 * 4 * (3 + 6 * 2));
   const Record relu = runner.records().back();
   EXPECT_EQ(relu.time_ci_high_s, 3e-3);
   EXPECT_EQ(relu.fraction_of_measured_roof, 1) << "both drifted";
@@ -834,13 +840,17 @@ TEST_F(Visits, OfACpuPairARowWithItsRoofKernelVisitByVisit) {
   EXPECT_EQ(device.free_bytes(), device.memory_bytes);
 }
 
+/// What `then` does in the second later visit, that to relu, in the midst of its samples.
+std::function<double(int)> in_second_visit(int visit, const std::function<void()>& then) {
+  return [visit, then, launch = 0](int) mutable {
+    if (visit == 2 && ++launch == 20) then();
+    return 2e-3;
+  };
+}
+
 TEST_F(Visits, InterruptedTheLastWholeOnesCount) {
-  visit([&](int visit) {
-    device_.time_s = [&, visit](int) {
-      interrupted_ = visit == 2;  // of relu
-      return 2e-3;
-    };
-  });
+  visit([&](int visit) { device_.time_s = in_second_visit(visit, [&] { interrupted_ = true; }); });
+  EXPECT_EQ(visits_, 2) << "no more are begun";
   const roofline::Run run = written();
   ASSERT_EQ(run.records.size(), 2U);
   EXPECT_EQ(run.round_medians_s[0].size(), 2U);
@@ -850,17 +860,14 @@ TEST_F(Visits, InterruptedTheLastWholeOnesCount) {
 }
 
 TEST_F(Visits, OfALostDeviceEndTheRunWithWhatWasMeasured) {
-  EXPECT_THROW(visit([&](int visit) {
-                 device_.time_s = [visit](int) -> double {
-                   if (visit == 2) throw DeviceLost("the device is lost");
-                   return 2e-3;
-                 };
-               }),
+  const auto lose = [] { throw DeviceLost("the device is lost"); };
+  EXPECT_THROW(visit([&](int visit) { device_.time_s = in_second_visit(visit, lose); }),
                DeviceLost);
   EXPECT_EQ(visits_, 2) << "no more are begun";
   const roofline::Run run = written();
   ASSERT_EQ(run.records.size(), 2U);
   EXPECT_EQ(run.round_medians_s[0].size(), 2U);
+  EXPECT_EQ(run.round_medians_s[1].size(), 1U);
   EXPECT_EQ(run.records[1].status, Status::ok);
   EXPECT_EQ(run.records[1].time_median_s, 1e-3);
 }
@@ -874,18 +881,22 @@ TEST_F(Visits, WithoutMemoryAreFewerAndSaySo) {
 }
 
 TEST_F(Visits, OnAFullDiskLeaveWhatWasWrittenBefore) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old = {};
+  getrlimit(RLIMIT_FSIZE, &old);
   EXPECT_THROW(visit([&](int visit) {
                  device_.time_s = [](int) { return 2e-3; };
-                 if (visit == 4) {  // in the way of the new file
-                   std::filesystem::create_directory(folder_.path() / "samples.csv.new");
-                 }
+                 if (visit < 4) return;  // room for the headers and not for all rows
+                 const auto room = std::filesystem::file_size(folder_.path() / "measurements.csv");
+                 const rlimit tight{.rlim_cur = room - 1, .rlim_max = old.rlim_max};
+                 setrlimit(RLIMIT_FSIZE, &tight);
                }),
                WriteError);
-  EXPECT_EQ(written().records.size(), 2U);
+  setrlimit(RLIMIT_FSIZE, &old);
+  ASSERT_EQ(written().records.size(), 2U);
   EXPECT_EQ(written().records[1].time_median_s, 1e-3);
-  ASSERT_EQ(runner_.records().size(), 2U);
-  EXPECT_EQ(runner_.records()[1].time_median_s, 1e-3) << "and the table is that of the files";
-  runner_.write_gemm_roofs();
+  ASSERT_EQ(runner_.records().size(), 2U) << "the table is that of the files";
+  EXPECT_EQ(runner_.records()[1].time_median_s, 1e-3);
 }
 
 TEST_F(Visits, ThatFailAreTheRowsStatus) {
@@ -901,28 +912,57 @@ TEST_F(Visits, ThatFailAreTheRowsStatus) {
   EXPECT_EQ(run.records[1].note, "launch failed");
 }
 
-TEST_F(Visits, AreNotBegunWithoutTimeToFill) {
-  Settings settings = thrice();
-  settings.budget_s = 4;
-  device_.fill_s = 1;  // of the operand, and again of the small version that is verified
-  Runner runner(device_, folder_, settings, interrupted_);
-  runner.run({"relu", {kRelu}});
-  int visits = 0;
-  runner.visit_again([&](const std::string&) { ++visits; });
-  EXPECT_EQ(visits, 0) << "two seconds are left for two visits of two";
-  EXPECT_EQ(written().records.size(), 1U);
+TEST_F(Visits, AreNotBegunWhereTheBudgetHasNoTime) {
+  const struct {
+    bool hard;
+    double budget_s;
+    int visits;
+  } rows[] = {
+      {true, 4, 0},   // two seconds are left for two visits of two
+      {true, 8, 2},   // six
+      {false, 4, 1},  // hurried, while there is any
+      {false, 2, 0},
+  };
+  for (const auto& row : rows) {
+    Settings settings = thrice();
+    settings.hard_budget = row.hard;
+    settings.budget_s = row.budget_s;
+    FakeDevice device(h100());
+    device.fill_s = 1;  // of the operand, and again of the small version that is verified
+    Runner runner(device, folder_, settings, interrupted_);
+    runner.run({"relu", {kRelu}});
+    int visits = 0;
+    runner.visit_again([&](const std::string&) {
+      ++visits;
+      device.fill_s = 2;
+    });
+    EXPECT_EQ(visits, row.visits) << row.hard << ' ' << row.budget_s;
+  }
 }
 
 TEST_F(RunnerTest, CasesOfTheSameOperandsShareThem) {
-  double least = device_.free_bytes();
+  double least = device_.memory_bytes;
   device_.time_s = [&](int) {
     least = std::min(least, device_.free_bytes());
     return 1e-3;
   };
-  run({kRelu});
-  const double one = device_.memory_bytes - least;
-  run({kRelu, make_case(Op::gelu, Dtype::fp32, 1, kN, 1)});
-  EXPECT_EQ(device_.memory_bytes - least, one);
+  const auto used = [&](const std::vector<Case>& cases, const Settings& settings) {
+    least = device_.memory_bytes;
+    Runner runner(device_, folder_, settings, interrupted_);
+    runner.run({"relu", cases});
+    return device_.memory_bytes - least;
+  };
+  const Case gelu = make_case(Op::gelu, Dtype::fp32, 1, kN, 1);
+  const double one = used({kRelu}, {});
+  EXPECT_EQ(used({kRelu, gelu}, {}), one);
+  EXPECT_EQ(used({kRelu, make_case(Op::gelu, Dtype::bf16, 1, kN, 1)}, {}), 1.5 * one);
+  Settings more;
+  more.data = {kernels::InputKind::normal, kernels::InputKind::zeros};
+  EXPECT_EQ(used({kRelu, gelu}, more), 2 * one);
+  more = {};
+  more.caches = {"cold", "hot"};
+  const Case small = make_case(Op::relu, Dtype::fp32, 1, 4096, 1);  // two copies cold, one hot
+  EXPECT_EQ(used({small}, more), 1.5 * used({small}, {}));
 }
 
 TEST(InCache, IsTheSameOpInSmall) {

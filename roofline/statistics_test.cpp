@@ -164,6 +164,16 @@ TEST(PairedRatio, LosesTheDriftThatBothShare) {
   EXPECT_NEAR(ratio.interval->high, 0.75, 1e-12);
 }
 
+TEST(PairedRatio, PairsRoundsOfTheSameVisit) {
+  // 2, 2; 3, 3, 3, 3. One after the other the third round of a would meet the second visit of b.
+  EXPECT_EQ(paired_ratio({{2, 2, 2}, {9, 9, 9, 9}}, {{1, 1}, {3, 3, 3, 3}}).value, 3);
+  // All of six have an interval; twelve would lose two at each end.
+  const Visits ones = {{1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 1, 1}};
+  const Estimate both = paired_ratio({{1, 1, 1, 1, 1, 1}, {2, 3, 4, 5, 6, 7}}, ones);
+  EXPECT_EQ(both.interval->low, 1);
+  EXPECT_EQ(both.interval->high, 7);
+}
+
 TEST(PairedRatio, LeavesOutWhatHasNoPartner) {
   const Visits a = {{2, 4, 100}, {100}}, b = {{1, 1}};
   EXPECT_EQ(paired_ratio(a, b).value, 3);
