@@ -90,8 +90,10 @@ struct Small {
     const auto wide = static_cast<std::uint16_t>(static_cast<std::make_signed_t<Storage>>(s));
     constexpr int kUp = 10 - kMantissaBits;
     const auto bits = static_cast<std::uint16_t>(wide << kUp & (0x8000U | kNan << kUp));
-    const bool nan = kExponentBits < 5 && (s & kNan) > kFiniteMax;  // else its exponent says so
-    return static_cast<std::uint16_t>(nan ? bits | 0x7c00 : bits);
+    if constexpr (kExponentBits == 5) return bits;  // a NaN's exponent says so
+    // The one NaN is all ones: one more carries into the exponent's top bit, which nothing else
+    // has.
+    return static_cast<std::uint16_t>(bits | ((bits + (1U << kUp)) & 0x4000U));
   }
   static constexpr float kFp16Scale = 1 << (16 - (1 << (kExponentBits - 1)));
 
@@ -153,24 +155,35 @@ inline void fp32_to_fp16(const float* from, std::uint16_t* to) {
 }
 #endif
 
-/// to[i] = T::load(from[i]) for i < kLanes; from fp16 by the processor's own instruction, where it
-/// has one, and from FP8, which is a part of fp16, too.
+/// What load_scaled() leaves to be multiplied by.
 template <typename T>
-void load_lanes(const typename T::Storage* from, float* __restrict to) {
+constexpr float kScale = [] {
 #ifdef __F16C__
-  if constexpr (requires { T::kFp16Scale; }) {
-    if constexpr (std::is_same_v<T, Fp16>) {
-      fp16_to_fp32(from, to);  // by a copy of them a gemv in the cache was a third slower
-    } else {
-      std::uint16_t half[kLanes];
-      for (int i = 0; i < kLanes; ++i) half[i] = T::fp16(from[i]);
-      fp16_to_fp32(half, to);
-    }
-    for (int i = 0; i < kLanes; ++i) to[i] *= T::kFp16Scale;
-    return;
+  if constexpr (requires { T::kFp16Scale; }) return T::kFp16Scale;
+#endif
+  return 1.0F;
+}();
+
+/// to[i] kScale<T> = T::load(from[i]) for i < kLanes; from fp16 by the processor's own instruction,
+/// where it has one, and from FP8, which is a part of fp16, too.
+template <typename T>
+void load_scaled(const typename T::Storage* from, float* __restrict to) {
+#ifdef __F16C__
+  if constexpr (std::is_same_v<T, Fp16>) {
+    return fp16_to_fp32(from, to);  // by a copy of them a gemv in the cache was a third slower
+  } else if constexpr (requires { T::kFp16Scale; }) {
+    std::uint16_t half[kLanes];
+    for (int i = 0; i < kLanes; ++i) half[i] = T::fp16(from[i]);
+    return fp16_to_fp32(half, to);
   }
 #endif
   for (int i = 0; i < kLanes; ++i) to[i] = T::load(from[i]);
+}
+
+template <typename T>
+void load_lanes(const typename T::Storage* from, float* __restrict to) {
+  load_scaled<T>(from, to);
+  for (int i = 0; i < kLanes; ++i) to[i] *= kScale<T>;
 }
 
 /// to[i] = T::store(from[i]) for i < kLanes.

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "kernels/cpu/math.h"
 #include "roofline/dtype.h"
@@ -31,6 +33,35 @@ TYPED_TEST(ConvertTest, LoadsEveryCode) {
       EXPECT_EQ(same_bits<std::uint32_t>(got),
                 same_bits<std::uint32_t>(static_cast<float>(expected)))
           << code;
+    }
+  }
+}
+
+TYPED_TEST(ConvertTest, IsAPartOfFp16WhereItIsLoadedAsThat) {
+  if constexpr (requires { TypeParam::kFp16Scale; }) {
+    for (std::uint64_t code = 0; code < this->kCodes; ++code) {
+      const double expected = decode(this->dtype_, code);
+      const std::uint16_t half = TypeParam::fp16(static_cast<typename TypeParam::Storage>(code));
+      const double got = decode(roofline::Dtype::fp16, half) * TypeParam::kFp16Scale;
+      if (std::isnan(expected)) {
+        EXPECT_TRUE(std::isnan(got)) << code;
+      } else {
+        EXPECT_EQ(got, expected) << code;
+      }
+      EXPECT_EQ(std::signbit(got), std::signbit(expected)) << code;
+    }
+  }
+}
+
+TYPED_TEST(ConvertTest, LoadsLanesAsItLoadsEach) {
+  std::array<typename TypeParam::Storage, kLanes> codes;
+  std::array<float, kLanes> lanes;
+  for (std::uint64_t first = 0; first < this->kCodes; first += kLanes) {
+    std::iota(codes.begin(), codes.end(), static_cast<typename TypeParam::Storage>(first));
+    load_scaled<TypeParam>(codes.data(), lanes.data());
+    for (int i = 0; i < kLanes; ++i) {
+      const float expected = TypeParam::load(codes[i]), got = lanes[i] * kScale<TypeParam>;
+      EXPECT_TRUE(got == expected || (std::isnan(got) && std::isnan(expected))) << codes[i];
     }
   }
 }

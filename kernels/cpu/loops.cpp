@@ -248,19 +248,20 @@ std::array<double, kRows> dot_range(std::array<const typename A::Storage*, kRows
     for (; k + kLanes <= stop; k += kLanes) {
       float y[kLanes];
       prefetch(b + k, kLanes * sizeof(typename B::Storage), ahead);
-      load_lanes<B>(b + k, y);
+      load_scaled<B>(b + k, y);
       for (std::size_t r = 0; r < kRows; ++r) {
         float x[kLanes];
         prefetch(rows[r] + k, kLanes * sizeof(typename A::Storage), ahead);
-        load_lanes<A>(rows[r] + k, x);
+        load_scaled<A>(rows[r] + k, x);
         for (int j = 0; j < kLanes; ++j) lanes[r][j] += x[j] * y[j];
       }
     }
     for (std::size_t r = 0; r < kRows; ++r) {
-      for (std::int64_t j = k; j < stop; ++j) lanes[r][0] += A::load(rows[r][j]) * B::load(b[j]);
       float sum = 0.0F;
 #pragma omp simd reduction(+ : sum)
       for (int j = 0; j < kLanes; ++j) sum += lanes[r][j];
+      sum *= kScale<A> * kScale<B>;  // once, not of each element
+      for (std::int64_t j = k; j < stop; ++j) sum += A::load(rows[r][j]) * B::load(b[j]);
       totals[r] += static_cast<double>(sum);
     }
   }
