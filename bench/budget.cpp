@@ -7,15 +7,15 @@
 namespace bench {
 
 double Budget::due_s(const Group& group, std::span<const Group> later, double now_s) {
-  if (!hard_) return now_s + (end_s() - now_s) / static_cast<double>(later.size() + 1);
+  if (!hard_) return now_s + (first_end_s() - now_s) / static_cast<double>(later.size() + 1);
   const auto of_other_kind = [&](const Group& g) { return g.measures_roof != group.measures_roof; };
   const auto next = std::find_if(later.begin(), later.end(), of_other_kind);
   const auto same = static_cast<std::size_t>(next - later.begin());
   if (!phase_ || phase_->roofs != group.measures_roof) {
     phase_ = {group.measures_roof, now_s, same + 1};
   }
-  const double all_s =
-      (next == later.end() ? end_s() : started_s_ + total_s_ / 2) - phase_->began_s;
+  const double half_s = (started_s_ + first_end_s()) / 2;
+  const double all_s = (next == later.end() ? first_end_s() : half_s) - phase_->began_s;
   const auto groups = static_cast<double>(phase_->groups);
   return phase_->began_s + all_s * (groups - static_cast<double>(same)) / groups;
 }

@@ -15,12 +15,16 @@ namespace bench {
 /// each group an equal share. What it leaves is for the next, so that those that fit are spread.
 class Budget {
  public:
-  Budget(double total_s, bool hard, double started_s)
-      : total_s_(total_s), hard_(hard), started_s_(started_s) {}
+  /// Of a run in several visits; see first_end_s().
+  Budget(double total_s, bool hard, double started_s, int visits = 1)
+      : total_s_(total_s), hard_(hard), started_s_(started_s), visits_(visits) {}
 
   bool hard() const { return hard_; }
   double end_s() const { return started_s_ + total_s_; }
-  /// When the group is to be done, if it begins now and the others follow.
+  /// When the first visits are to be done, which fill, verify and choose: each takes about as long
+  /// as two later ones.
+  double first_end_s() const { return started_s_ + total_s_ * 2 / (visits_ + 1); }
+  /// When the group's first visit is to be done, if it begins now and the others follow.
   double due_s(const Group& group, std::span<const Group> later, double now_s);
   /// Why what takes `needed_s` from now on, about, is not begun: it would not be done when it is
   /// due.
@@ -30,6 +34,7 @@ class Budget {
   double total_s_;
   bool hard_;
   double started_s_;
+  int visits_;
   struct Phase {
     bool roofs;
     double began_s;

@@ -48,6 +48,17 @@ TEST(Budget, IsSharedByRoofsAndRows) {
   }
 }
 
+TEST(Budget, LeavesTimeForLaterVisits) {
+  const std::vector<Group> groups(4);
+  const auto later = std::span(groups).subspan(1);
+  for (const bool hard : {true, false}) {
+    // Of two parts and one for each later visit the first visits have two: 80 of 120 and 160 s.
+    EXPECT_EQ(Budget(80, hard, 100, 1).due_s(groups[0], later, 100), 120) << "a quarter of 80";
+    EXPECT_EQ(Budget(120, hard, 100, 2).due_s(groups[0], later, 100), 120);
+    EXPECT_EQ(Budget(160, hard, 100, 3).due_s(groups[0], later, 100), 120);
+  }
+}
+
 TEST(Budget, SaysWhy) {
   const Budget budget(6, true, 100);
   EXPECT_EQ(budget.refuses(106, 0, 106), "the time budget of 6 s was used up");

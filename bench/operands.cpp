@@ -121,14 +121,16 @@ void Operands::refill(Device& device) {
     device.fill(memory.get(), m.dtype, data_.kind, seed, m.elements());
     return memory;
   };
+  std::vector<Copy> copies;  // all or none: who shares them asks whether there are any
   for (int i = 0; i < count_; ++i) {
     Copy copy{.a = filled(shapes_.a, seed_of_a(data_)), .b = filled(shapes_.b, seed_of_b(data_))};
     if (shapes_.out.rows > 0) {
       copy.out = device.allocate(shapes_.out.bytes());
       device.poison(copy.out.get(), shapes_.out.bytes());  // and makes its pages resident
     }
-    copies_.push_back(std::move(copy));
+    copies.push_back(std::move(copy));
   }
+  copies_ = std::move(copies);
 }
 
 void Operands::share() {

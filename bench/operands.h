@@ -59,7 +59,7 @@ class Operands {
   /// What it writes, it writes where `of` does.
   Operands(const roofline::Case& roof, std::shared_ptr<Operands> of);
 
-  /// Gives the memory back, until refill(), which fills new memory as before. Throws OutOfMemory.
+  /// Gives the memory back, until refill(), which fills memory as before. Throws OutOfMemory.
   void release() { copies_.clear(); }
   void refill(Device& device);
 

@@ -133,6 +133,31 @@ TEST(Operands, OfARoofKernelAreTheLargestInputsOfItsRow) {
   in(read(32 * 64), make_case(Op::gemm, Dtype::fp32, 1, 32, 64));
 }
 
+TEST(Operands, AreFilledWholeOrNotAtAll) {
+  class Failing : public FakeDevice {
+   public:
+    int fills_left = 1 << 20;
+    void fill(void* data, Dtype dtype, kernels::InputKind kind, std::uint64_t seed,
+              std::int64_t n) override {
+      if (--fills_left < 0) throw OutOfMemory(1, 0);
+      FakeDevice::fill(data, dtype, kind, seed, n);
+    }
+  };
+  Failing device;
+  const auto owner =
+      std::make_shared<Operands>(make_case(Op::relu, Dtype::fp32, 1, 1000, 1), 3, Data{}, device);
+  Operands view(make_case(Op::copy, Dtype::fp32, 1, 1000, 1), owner);
+  view.release();
+  owner->release();
+  device.fills_left = 2;  // of three
+  EXPECT_THROW(owner->refill(device), OutOfMemory);
+  EXPECT_EQ(device.free_bytes(), device.memory_bytes);
+  EXPECT_THROW(view.refill(device), OutOfMemory) << "and not the two that there were";
+  device.fills_left = 3;
+  view.refill(device);
+  EXPECT_NE(view[2].a, nullptr);
+}
+
 TEST(Operands, GiveTheirMemoryBack) {
   FakeDevice device;
   {

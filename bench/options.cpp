@@ -224,8 +224,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     options.settings.protocol.max_noise = max_noise_percent / 100;
   }
   if (!visits.empty()) {
-    options.visits =
-        static_cast<int>(std::min<std::int64_t>(parse_count(visits, "--visits", 1), 1000));
+    const std::int64_t count = parse_count(visits, "--visits", 1), most = 1000;
+    if (count > most) throw UsageError(fmt::format("--visits={}: at most {}", visits, most));
+    options.visits = static_cast<int>(count);
   }
   options.settings.hard_budget = budget->count() > 0;
   if (!(options.settings.budget_s > 0 && std::isfinite(options.settings.budget_s))) {

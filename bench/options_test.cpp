@@ -68,6 +68,7 @@ const BadRow kBad[] = {
     {"--candidates=9223372036854775808", "expected a whole number from 1 up, below 2^63"},
     {"--candidates=some", "--candidates=some: expected a whole number from 1 up"},
     {"--visits=0", "--visits=0: expected a whole number from 1 up"},
+    {"--visits=1001", "--visits=1001: at most 1000"},
     {"--visits=often", "--visits=often: expected a whole number from 1 up"},
     {"--max-noise=0", "--max-noise=0: expected percent, above 0"},
     {"--max-noise=nan", "--max-noise=nan: expected percent, above 0"},

@@ -107,7 +107,7 @@ Runner::Runner(Device& device, RunFolder& folder, Settings settings,
       folder_(folder),
       settings_(std::move(settings)),
       interrupted_(interrupted),
-      budget_(settings_.budget_s, settings_.hard_budget, device.now_s()) {
+      budget_(settings_.budget_s, settings_.hard_budget, device.now_s(), settings_.visits) {
   write_theoretical_roofs();
 }
 
@@ -196,8 +196,12 @@ void Runner::visit_again(Visited& visited, double due_s) {
       if (row.is_ready()) row.end(Status::failed, e.what());
     }
   }
+  const bool too_short = std::ranges::any_of(rows, [&](const Row& row) {
+    return row.is_ready() &&
+           static_cast<int>(row.series->round_medians().back().size()) < protocol.min_rounds;
+  });
   for (Row& row : rows) row.pause();
-  if (!interrupted_ && !lost_) visited.rows = std::move(rows);
+  if (!interrupted_ && !lost_ && !too_short) visited.rows = std::move(rows);
 }
 
 /// Gives a row that was verified before its operands and launches again. What is beside a row in
@@ -211,7 +215,7 @@ void Runner::resume(Row& row) {
       row.work = row.implementation->prepare(row.what, row.record.variant, *row.operands, device_);
     } catch (const OutOfMemory& e) {
       row.implementation = nullptr;  // not tried again: what is in turns with it counts its visits
-      row.add_note(fmt::format("measured in fewer visits: {}", e.what()));
+      row.add_note(fmt::format("not visited again: {}", e.what()));
     }
   });
 }
@@ -220,6 +224,7 @@ void Runner::resume(Row& row) {
 void Runner::write_all() {
   const std::exception_ptr lost = std::exchange(lost_, nullptr);
   records_.clear();
+  launch_s_.reset();
   write_theoretical_roofs();
   for (const Visited& v : visited_) {
     std::vector<Row> rows = v.rows;
@@ -268,6 +273,10 @@ std::vector<Record> Runner::judge_all(std::vector<Row>& rows, bool measures_roof
     if (row.is_companion()) continue;
     if (row.series && row.runs()) {
       row.add_note(settings_.note);
+      if (const int visits = row.series->samples.back().visit + 1;
+          visits < settings_.visits && !row.alone) {
+        row.add_note(fmt::format("{} of {} visits", visits, settings_.visits));
+      }
       judge(row, companion(row, true), companion(row, false),
             {roofs_, device_.facts().cache_bytes, launch_s_, settings_.protocol.max_noise,
              settings_.protocol.max_held_up});
@@ -533,8 +542,9 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
         }
         launches = launches_for(protocol.sample_s, run_s / once.launches);
       }
+      Timed runs = timed(launches);
       group.push_back(row.series.value_or(Series()));
-      group.back().timed = timed(launches);
+      group.back().timed = std::move(runs);
       measured.push_back(&row);
       warm = !settled_.insert(kind_of_load(row.what)).second && warm;
     });

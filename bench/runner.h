@@ -54,10 +54,10 @@ class Runner {
   std::vector<roofline::Record> run(const Group& group, std::span<const Group> later = {});
 
   /// Comes back to the groups that were run, as often as the settings say and the budget allows,
-  /// each in new memory, and writes all rows anew, with the samples of all visits: what drifts from
-  /// minute to minute, and what hangs on where the memory lies, is then in their intervals.
-  /// `before_each` visit is called with the group's name. An interrupted visit is not kept. Throws
-  /// WriteError and DeviceLost, when what was measured before is written.
+  /// and writes all rows anew, with the samples of all visits: what drifts from minute to minute is
+  /// then in their intervals. `before_each` visit is called with the group's name. A visit that was
+  /// interrupted, or that time left too few rounds for an interval, is not kept. Throws WriteError
+  /// and DeviceLost, when what was measured before is written.
   void visit_again(const std::function<void(const std::string& group)>& before_each);
 
   const std::vector<roofline::Record>& records() const { return records_; }

@@ -877,7 +877,8 @@ TEST_F(Visits, WithoutMemoryAreFewerAndSaySo) {
   const Record relu = written().records.at(1);
   EXPECT_EQ(relu.status, Status::ok);
   EXPECT_EQ(relu.rounds, 6) << "nor in the third visit: those of a pair are counted alike";
-  EXPECT_EQ(relu.note, "measured in fewer visits: needs 524288 bytes of memory, 1000 are free");
+  EXPECT_EQ(relu.note,
+            "not visited again: needs 524288 bytes of memory, 1000 are free; 1 of 3 visits");
 }
 
 TEST_F(Visits, OnAFullDiskLeaveWhatWasWrittenBefore) {
@@ -910,6 +911,43 @@ TEST_F(Visits, ThatFailAreTheRowsStatus) {
   EXPECT_EQ(run.records[0].rounds, 18) << "the other goes on";
   EXPECT_EQ(run.records[1].status, Status::failed);
   EXPECT_EQ(run.records[1].note, "launch failed");
+}
+
+TEST_F(Visits, TooShortForAnIntervalAreNotKept) {
+  visit([&](int visit) {  // ten seconds a launch: one round of relu, once
+    device_.time_s = [visit](int) { return visit == 2 ? 10.0 : 2e-3; };
+  });
+  const roofline::Run run = written();
+  EXPECT_EQ(run.round_medians_s[0].size(), 3U);
+  EXPECT_EQ(run.round_medians_s[1].size(), 2U);
+  EXPECT_EQ(run.records[1].status, Status::ok);
+  EXPECT_EQ(run.records[1].time_ci_high_s, 2e-3);
+  EXPECT_EQ(run.records[1].note, "2 of 3 visits");
+}
+
+TEST_F(Visits, OfARowThatCannotBeTimedDoNotTakeTheOthersWithThem) {
+  class Refusing : public FakeDevice {
+   public:
+    using FakeDevice::FakeDevice;
+    int refused = -1, asked = 0;
+    Timed timed(const std::function<void(int)>& launch, int copies, int launches) override {
+      if (asked++ == refused) throw std::runtime_error("no graph");
+      return FakeDevice::timed(launch, copies, launches);
+    }
+  };
+  for (const bool first_visit : {true, false}) {
+    Refusing device(h100());
+    Runner runner(device, folder_, thrice(), interrupted_);
+    if (first_visit) device.refused = 1;  // relu's second, with the launches of a sample
+    runner.run({"relu", {kRelu, kCopy}});
+    if (!first_visit) device.refused = device.asked;
+    runner.visit_again([](const std::string&) {});
+    ASSERT_EQ(runner.records().size(), 2U);
+    EXPECT_EQ(runner.records()[0].status, Status::failed);
+    EXPECT_EQ(runner.records()[0].note, "no graph");
+    EXPECT_EQ(runner.records()[1].status, Status::ok) << runner.records()[1].note;
+    EXPECT_EQ(runner.records()[1].rounds, 18);
+  }
 }
 
 TEST_F(Visits, AreNotBegunWhereTheBudgetHasNoTime) {

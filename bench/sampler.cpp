@@ -50,23 +50,34 @@ double noise(const roofline::Visits& round_medians) {
   return most;
 }
 
-double held_up(const Series& series) {
+double held_up(std::span<const Telemetry> blocks) {
   std::vector<double> shares;
-  for (const Telemetry& block : series.blocks) shares.push_back(block.held_up.value_or(0));
+  for (const Telemetry& block : blocks) shares.push_back(block.held_up.value_or(0));
   return shares.empty() ? 0 : roofline::mean(shares);
 }
 
-std::optional<double> slowdown(const Series& series) {
-  std::vector<double> medians;
+double held_up(const Series& series) {
+  double most = 0;
+  std::span<const Telemetry> blocks = series.blocks;
   for (const std::vector<double>& visit : series.round_medians()) {
-    medians.insert(medians.end(), visit.begin(), visit.end());
+    const std::size_t rounds = std::min(visit.size(), blocks.size());  // the last may be cut short
+    most = std::max(most, held_up(blocks.first(rounds)));
+    blocks = blocks.subspan(rounds);
   }
-  const std::size_t third = medians.size() / 3;
-  if (third == 0) return std::nullopt;
-  const std::span<const double> first(medians.data(), third),
-      last(&medians[medians.size() - third], third);
-  if (!(*std::ranges::max_element(first) < *std::ranges::min_element(last))) return std::nullopt;
-  return roofline::median(last) / roofline::median(first) - 1;
+  return most;
+}
+
+std::optional<double> slowdown(const Series& series) {
+  std::optional<double> most;
+  for (const std::vector<double>& medians : series.round_medians()) {
+    const std::size_t third = medians.size() / 3;
+    const auto first = std::span(medians).first(third), last = std::span(medians).last(third);
+    if (third == 0 || !(*std::ranges::max_element(first) < *std::ranges::min_element(last))) {
+      continue;
+    }
+    most = std::max(most.value_or(0), roofline::median(last) / roofline::median(first) - 1);
+  }
+  return most;
 }
 
 int launches_for(double sample_s, double launch_s) {
@@ -116,7 +127,9 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
-      return noise({s.round_medians().back()}) <= protocol.max_noise && held_up(s) <= most_held_up;
+      const auto blocks = std::span(s.blocks).subspan(static_cast<std::size_t>(rounds));
+      return noise({s.round_medians().back()}) <= protocol.max_noise &&
+             held_up(blocks) <= most_held_up;
     });
     if ((quiet && round + 1 >= protocol.min_rounds) || device.now_s() >= end) return;
   }

@@ -47,12 +47,15 @@ struct Series {
 /// number.
 double noise(const roofline::Visits& round_medians);
 
-/// The share of its samples that other work held up, taking processors from it; 0 where it is not
-/// known. Above max_held_up the medians may be those of the scheduler's slices.
+/// The share of samples that other work held up, taking processors from them; 0 where it is not
+/// known. Above max_held_up the medians may be those of the scheduler's slices. Of a series: that
+/// of the visit where it is largest.
+double held_up(std::span<const Telemetry> blocks);
 double held_up(const Series& series);
 
-/// By what share the last third of the rounds is slower than the first, comparing medians, where
-/// every round of the last is slower than every one of the first; else nothing.
+/// By what share the last third of a visit's rounds is slower than the first, comparing medians,
+/// where every round of the last is slower than every one of the first; the most of all visits, or
+/// nothing.
 std::optional<double> slowdown(const Series& series);
 
 /// How many launches make a sample of at least `sample_s`, if one takes `launch_s`.

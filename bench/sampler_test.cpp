@@ -200,10 +200,23 @@ TEST(HeldUp, IsTheShareOverAllBlocks) {
       {{0.5, 0.5, 0.0, std::nullopt}, 0.25},  //
   };
   for (const auto& [blocks, share] : rows) {
-    Series series;
-    for (const auto& b : blocks) series.blocks.push_back({.throttle_reasons = "", .held_up = b});
-    EXPECT_DOUBLE_EQ(held_up(series), share) << blocks.size();
+    std::vector<Telemetry> said;
+    for (const auto& b : blocks) said.push_back({.throttle_reasons = "", .held_up = b});
+    EXPECT_DOUBLE_EQ(held_up(said), share) << blocks.size();
   }
+}
+
+TEST(HeldUp, IsThatOfTheVisitWhereItIsLargest) {
+  FakeDevice device;
+  Series group[] = {series_of(device)};
+  for (const double share : {0.125, 1.0, 0.25}) {
+    device.says.held_up = share;
+    sample(group, {.max_rounds = share < 0.2 ? 100 : 8, .block_s = 0}, device, kGoOn);
+    EXPECT_EQ(held_up(group[0]), std::max(share, held_up(group[0])));
+  }
+  EXPECT_EQ(held_up(group[0]), 1);
+  EXPECT_EQ(group[0].round_medians().at(1).size(), 8U) << "to its end, for it was held up";
+  EXPECT_EQ(group[0].round_medians().at(2).size(), 6U) << "whatever the last was";
 }
 
 TEST(Slowdown, IsThatOfTheLastThirdOverTheFirst) {
@@ -218,6 +231,13 @@ TEST(Slowdown, IsThatOfTheLastThirdOverTheFirst) {
   EXPECT_FALSE(of({1.0, 1.0, 1.0, 1.0, 1.0, 1.2})) << "one round is no trend";
   EXPECT_FALSE(of({1.2, 1.2, 1.1, 1.1, 1.0, 1.0})) << "nor is a speed-up";
   EXPECT_FALSE(of({1.0, 2.0}));
+  Series drifts;  // from visit to visit, of which the interval tells
+  for (const int visit : {0, 1, 2}) {
+    for (int round = 0; round < 3; ++round) {
+      drifts.samples.push_back({visit, 3 * visit + round, 1.0 + visit});
+    }
+  }
+  EXPECT_FALSE(slowdown(drifts));
 }
 
 }  // namespace

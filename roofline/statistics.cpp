@@ -65,15 +65,16 @@ std::optional<Interval> median_interval(std::span<const double> values, double c
 }
 
 Estimate estimate(const Visits& visits) {
-  std::vector<double> all;
+  std::vector<double> all, whole;
   std::optional<Interval> hull;
   for (const std::vector<double>& rounds : visits) {
     all.insert(all.end(), rounds.begin(), rounds.end());
     const std::optional<Interval> own = median_interval(rounds);
     if (!own) continue;
+    whole.insert(whole.end(), rounds.begin(), rounds.end());
     hull = hull ? Interval{std::min(hull->low, own->low), std::max(hull->high, own->high)} : *own;
   }
-  return {median(all), hull};
+  return {median(hull ? whole : all), hull};
 }
 
 Estimate paired_ratio(const Visits& a, const Visits& b) {

@@ -112,7 +112,7 @@ TEST(Estimate, IsTheMedianOfAllRoundsAndHoldsTheIntervalOfEachVisit) {
       {{{1, 2, 3, 4, 5, 6}}, 3.5, Interval{1, 6}},
       {{{11, 12, 13, 14, 15, 16}, {1, 2, 3, 4, 5, 6}}, 8.5, Interval{1, 16}},
       {{{1, 2, 3, 4, 5, 6}, {2, 3, 3, 4, 4, 5}}, 3.5, Interval{1, 6}},
-      {{{1, 2, 3, 4, 5, 6}, {9, 9, 9, 9, 9}}, 6, Interval{1, 6}},
+      {{{1, 2, 3, 4, 5, 6}, {9, 9, 9, 9, 9}}, 3.5, Interval{1, 6}},
       {{{1, 2, 3}, {4, 5, 6}}, 3.5, std::nullopt},
   };
   for (const Of& row : rows) {
