@@ -112,7 +112,8 @@ std::string disturbance(const Row& row, const Row* roof, double max_held_up) {
   const auto said = [&](const Series& series, std::string_view whose) -> std::string {
     const double share = held_up(series);
     if (!(share > max_held_up)) return "";
-    return fmt::format("other work held up {:.0f} % of {} samples", 100 * share, whose);
+    return fmt::format("other work held up {:.0f} % of {} samples{}", 100 * share, whose,
+                       series.samples.back().visit > 0 ? " in a visit" : "");
   };
   if (std::string own = said(*row.series, "its"); !own.empty()) return own;
   return roof == nullptr ? "" : said(*roof->series, "its roof kernel's");
