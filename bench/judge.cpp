@@ -70,9 +70,12 @@ std::string trend(const Series& series) {
   const auto slower = slowdown(series);
   if (!slower || *slower < kWorthSaying) return "";
   const auto before = series.blocks.front().sm_clock_mhz, after = series.blocks.back().sm_clock_mhz;
-  return fmt::format(
-      "slowed down by {:.1f} % from its first rounds to its last{}", 100 * *slower,
-      before && after ? fmt::format(" (SM clock {:.0f} to {:.0f} MHz)", *before, *after) : "");
+  const bool one_visit = series.samples.back().visit == 0;
+  return fmt::format("slowed down by {:.1f} % from {} first rounds to its last{}", 100 * *slower,
+                     one_visit ? "its" : "a visit's",
+                     before && after && one_visit
+                         ? fmt::format(" (SM clock {:.0f} to {:.0f} MHz)", *before, *after)
+                         : "");
 }
 
 /// Whether two readings of the SM clock contradict each other. NVML's, in steps of 15 MHz and of
@@ -130,8 +133,6 @@ void set_noise(Row& row, const Row* roof, const Standards& standards) {
   row.add_note(clock_contradiction(*row.series));
 }
 
-bool is_disturbed(const Record& r) { return r.throttle_reasons == roofline::kOtherWork; }
-
 void set_place(Record& r, const roofline::Placing& placing, std::optional<double> launch_s) {
   const auto cost = roofline::cost(r.what);
   const double time_s = *r.time_median_s;
@@ -176,11 +177,15 @@ void set_fraction_of_measured_roof(Row& row, const roofline::Placing& placing, c
 
 /// What keeps a row from its roof: the loop itself, or that it waits for memory. Nothing where the
 /// loop was slower in the cache: it was disturbed there.
-std::string limit_note(const Record& r, const Row& loop) {
-  const bool gemm = r.what.op == roofline::Op::gemm;
-  const roofline::Cost work = cost(loop.what);
-  const double in_cache = (gemm ? work.flops.value : work.bytes().value) / loop.series->median_s();
-  const double share = (gemm ? *r.achieved_flops_per_s : *r.achieved_bytes_per_s) / in_cache;
+std::string limit_note(const Row& row, const Row& loop) {
+  const bool gemm = row.what.op == roofline::Op::gemm;
+  // In the first visit they took turns; the loop has no other.
+  const auto rate = [&](const Row& r) {
+    const roofline::Cost work = cost(r.what);
+    return (gemm ? work.flops.value : work.bytes().value) /
+           roofline::median(r.series->round_medians().front());
+  };
+  const double in_cache = rate(loop), share = rate(row) / in_cache;
   if (share > 1.2) return "";
   const char* const by_itself = gemm ? "that loop limits it" : "arithmetic and conversion limit it";
   return fmt::format("{:.0f} % of the {:.3g} {} that its loop reaches in the cache: {}",
@@ -225,7 +230,7 @@ void gate(Row& row, const roofline::Placing& placing, const Standards& standards
   // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
   // below, and by more than a better loop than the roof's own gains.
   constexpr double kCpuMargin = 1.1;
-  if (!is_disturbed(r) && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
+  if (!roofline::is_disturbed(r) && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
         fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
@@ -245,9 +250,9 @@ void judge(Row& row, const Row* roof, const Row* loop, const Standards& standard
   const roofline::Placing placing = place(row.what, row.level, standards.roofs);
   set_place(r, placing, standards.launch_s);
   set_fraction_of_measured_roof(row, placing, roof);
-  if (loop != nullptr && row.level == Level::memory && !is_disturbed(r) &&
+  if (loop != nullptr && row.level == Level::memory && !roofline::is_disturbed(r) &&
       r.fraction_of_measured_roof.value_or(1) < 0.9) {
-    row.add_note(limit_note(r, *loop));
+    row.add_note(limit_note(row, *loop));
   }
   set_mfu(row, standards.roofs);
   gate(row, placing, standards);

@@ -157,8 +157,10 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   auto* const noise = app.add_option(
       "--max-noise", max_noise_percent,
       "stop when the interval's half-width is within PERCENT [0.5 on cuda, 2 on a cpu]");
-  app.add_option("--visits", visits,
-                 "times that each group is measured, the others between [3 on a cpu, 1 in quick]");
+  app.add_option(
+      "--visits", visits,
+      "times that each group is measured, the others between [3 on a cpu; 1 in quick, on "
+      "cuda, and with --time-budget]");
   auto* const budget = app.add_option("--time-budget", options.settings.budget_s,
                                       "seconds for the whole run [by suite]");
   app.add_option("--out", options.out,

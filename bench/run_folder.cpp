@@ -88,6 +88,13 @@ void RowFile::append(const std::string& lines) {
   fail(path_, error);
 }
 
+void RowFile::rename(const fs::path& path) {
+  std::error_code error;
+  fs::rename(path_, path, error);
+  if (error) fail(path, error.value());
+  path_ = path;
+}
+
 RunFolder::RunFolder(const std::optional<fs::path>& out, const std::string& device)
     : host_(host_name()),
       run_id_(fmt::format("{}-{}-{}", utc("%Y%m%dT%H%M%SZ"), host_, getpid())),
@@ -113,11 +120,9 @@ void RunFolder::replace(const std::function<void()>& write_all) {
   try {
     tables_ = std::make_unique<Tables>(beside(files[0]), beside(files[1]), beside(files[2]));
     write_all();
-    for (const fs::path& file : files) {
-      std::error_code error;
-      fs::rename(beside(file), file, error);
-      if (error) fail(file, error.value());
-    }
+    tables_->measurements.rename(files[0]);
+    tables_->samples.rename(files[1]);
+    tables_->roofs.rename(files[2]);
   } catch (...) {
     std::error_code ignored;  // what failed before is the error to tell
     for (const fs::path& file : files) fs::remove(beside(file), ignored);

@@ -36,6 +36,8 @@ class RowFile {
   /// Appends text of whole lines by one write. On a short write cuts the file back to what was
   /// whole before, and throws WriteError.
   void append(const std::string& lines);
+  /// Takes the place of another file. Throws WriteError.
+  void rename(const std::filesystem::path& path);
 
  private:
   std::filesystem::path path_;

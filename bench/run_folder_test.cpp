@@ -112,6 +112,13 @@ TEST_F(RunFolderTest, IsReplacedAsAWholeOrNotAtAll) {
   EXPECT_NE(roofline::read_file(root_ / "samples.csv").find(",2,0,0,1e-06,0\n"), std::string::npos)
       << "a sample of row 2";
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 3) << "and nothing else is left";
+  RowFile file(root_ / "a", {"x"});
+  try {
+    file.rename(root_ / "b" / "c");
+    ADD_FAILURE();
+  } catch (const WriteError& e) {
+    EXPECT_EQ(std::string(e.what()), (root_ / "b" / "c").string() + ": No such file or directory");
+  }
 }
 
 TEST_F(RunFolderTest, AFullDeviceIsAnError) {

@@ -156,14 +156,14 @@ void Runner::visit_again(const std::function<void(const std::string& group)>& be
   double needed_s = 0;  // if each visit takes as long as the first
   for (const Visited& v : visited_) needed_s += v.took_s * (settings_.visits - 1);
   bool any = false;
-  for (int visit = 1; visit < settings_.visits; ++visit) {
+  for (int later = 1; later < settings_.visits; ++later) {
     for (Visited& v : visited_) {
       const double now_s = device_.now_s(), left_s = budget_.end_s() - now_s;
       const double share_s = left_s * v.took_s / needed_s;
       needed_s -= v.took_s;
       if (interrupted_ || lost_ || left_s < (budget_.hard() ? v.preparing_s : 0)) continue;
       before_each(v.group.name);
-      visit_again(v, now_s + share_s);
+      visit(v, now_s + share_s);
       any = true;
     }
   }
@@ -181,7 +181,7 @@ void Runner::visit_again(const std::function<void(const std::string& group)>& be
   if (lost_) std::rethrow_exception(lost_);
 }
 
-void Runner::visit_again(Visited& visited, double due_s) {
+void Runner::visit(Visited& visited, double due_s) {
   const ProfilerRange range(visited.group.name);
   std::vector<Row> rows = visited.rows;
   for (Row& row : rows) resume(row);
@@ -556,7 +556,11 @@ void Runner::measure(std::vector<Row>& rows, Protocol protocol) {
   }
   const auto keep = [&] {
     for (std::size_t i = 0; i < group.size(); ++i) {
-      if (!group[i].samples.empty()) measured[i]->series = std::move(group[i]);
+      if (group[i].error) {
+        attempt(*measured[i], [&] { std::rethrow_exception(group[i].error); });
+      } else if (!group[i].samples.empty()) {
+        measured[i]->series = std::move(group[i]);
+      }
     }
   };
   try {
@@ -603,7 +607,7 @@ void Runner::add_roof(const Row& row) {
   if (!is_measured(r) || row.level == Level::none) return;
   const bool in_graph = !row.work.with_host && row.work.launches == 0;
   if (row.what.op == Op::empty && in_graph) launch_s_ = r.time_median_s;
-  if (!is_roof_kernel(row.what.op) || r.throttle_reasons == roofline::kOtherWork) return;
+  if (!is_roof_kernel(row.what.op) || is_disturbed(r)) return;
   Roof roof{.kind = Kind::measured, .source = fmt::format("{} {}", name(row.what), r.variant)};
   if (row.what.op == Op::fma || row.what.op == Op::mma) {
     if (r.bound && *r.bound != Bound::compute) return;  // too short to be the pipe's
@@ -648,7 +652,8 @@ bool Runner::is_of_run(const Record& r) const { return r.data == name(settings_.
 void Runner::write_gemm_roofs() {
   std::vector<Roof> best;
   for (const Record& r : records_) {
-    if (r.what.op != Op::gemm || !is_measured(r) || pipe(r.what) != Pipe::matrix) continue;
+    if (r.what.op != Op::gemm || !is_measured(r) || is_disturbed(r) || pipe(r.what) != Pipe::matrix)
+      continue;
     if (!is_of_run(r)) continue;
     const roofline::Dtype dtype = input_dtype(r.what);
     const Roof roof{

@@ -75,7 +75,7 @@ class Runner {
     double preparing_s, took_s;  // of the first visit
   };
 
-  void visit_again(Visited& visited, double due_s);
+  void visit(Visited& visited, double due_s);
   void resume(Row& row);
   void write_all();
   void write_theoretical_roofs();

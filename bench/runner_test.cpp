@@ -188,6 +188,18 @@ TEST_F(RunnerTest, ALaunchThatFailsIsThatRowsStatus) {
   EXPECT_EQ(run_one(kRelu).status, Status::ok) << "and the run goes on";
 }
 
+TEST_F(RunnerTest, ALaunchThatFailsWhileItIsSampledIsOneRowsStatus) {
+  device_.time_s = [](int i) -> double {
+    if (i == 60) throw std::runtime_error("launch failed");
+    return 1e-3;
+  };
+  const auto rows = run({kRelu, kCopy});
+  ASSERT_EQ(rows.size(), 2U);
+  const bool first = rows[0].status == Status::failed;
+  EXPECT_EQ(rows[first ? 0 : 1].note, "launch failed");
+  EXPECT_EQ(rows[first ? 1 : 0].status, Status::ok);
+}
+
 TEST_F(RunnerTest, ALostDeviceEndsTheRunAndItsRowsAreSaved) {
   device_.time_s = [](int i) {
     if (i > 3) throw DeviceLost("the device is lost");
@@ -707,6 +719,18 @@ TEST_F(RunnerTest, ARoofKernelThatWasHeldUpIsNoRoof) {
   }
 }
 
+TEST_F(RunnerTest, AGemmThatWasHeldUpIsNoRoof) {
+  FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
+  for (const double held_up : {0.5, 0.0}) {
+    device.says.held_up = held_up;
+    Runner runner(device, folder_, {}, interrupted_);
+    const auto rows = runner.run({"gemm", {make_case(Op::gemm, Dtype::bf16, 64, 64, 64)}});
+    if (rows.at(0).status == Status::unsupported) GTEST_SKIP() << rows[0].note;
+    runner.write_gemm_roofs();
+    EXPECT_EQ(runner.roofs().size(), held_up > 0 ? 0U : 1U);
+  }
+}
+
 TEST_F(RunnerTest, MultiplyAddsTooFewToBindAreNoRoof) {
   for (const auto& [steps, is_roof] : {std::pair{2, false}, {1 << 14, true}}) {
     FakeDevice device({.backend = "cuda",
@@ -771,7 +795,7 @@ TEST_F(Variants, ACpuRowFarFromItsRoofSaysWhatLimitsIt) {
 }
 
 /// Two groups, a roof and what stands under it, in three visits.
-class Visits : public RunnerTest {
+class VisitsTest : public RunnerTest {
  protected:
   static Settings thrice() {
     Settings settings;
@@ -800,7 +824,7 @@ class Visits : public RunnerTest {
   int visits_ = 0;
 };
 
-TEST_F(Visits, ShowInTheIntervalsWhatDriftsBetweenThem) {
+TEST_F(VisitsTest, ShowInTheIntervalsWhatDriftsBetweenThem) {
   // copy and relu, 2 and 3 ms: and again.
   visit([&](int visit) { device_.time_s = [ms = (visit + 1) / 2 + 1](int) { return ms * 1e-3; }; });
   EXPECT_EQ(names_, "copy relu copy relu ");
@@ -820,7 +844,7 @@ TEST_F(Visits, ShowInTheIntervalsWhatDriftsBetweenThem) {
   EXPECT_NEAR(run.roofs.back().per_s, cost(kCopy).bytes().value / 2e-3, 1) << "of all visits, too";
 }
 
-TEST_F(Visits, OfACpuPairARowWithItsRoofKernelVisitByVisit) {
+TEST_F(VisitsTest, OfACpuPairARowWithItsRoofKernelVisitByVisit) {
   FakeDevice device({.backend = "cpu", .name = "Fake", .cache_bytes = 1 << 14});
   Runner runner(device, folder_, thrice(), interrupted_);
   runner.run({"copy", {kCopy}, true});
@@ -848,7 +872,7 @@ std::function<double(int)> in_second_visit(int visit, const std::function<void()
   };
 }
 
-TEST_F(Visits, InterruptedTheLastWholeOnesCount) {
+TEST_F(VisitsTest, InterruptedTheLastWholeOnesCount) {
   visit([&](int visit) { device_.time_s = in_second_visit(visit, [&] { interrupted_ = true; }); });
   EXPECT_EQ(visits_, 2) << "no more are begun";
   const roofline::Run run = written();
@@ -859,7 +883,7 @@ TEST_F(Visits, InterruptedTheLastWholeOnesCount) {
   EXPECT_EQ(run.records[1].time_median_s, 1e-3);
 }
 
-TEST_F(Visits, OfALostDeviceEndTheRunWithWhatWasMeasured) {
+TEST_F(VisitsTest, OfALostDeviceEndTheRunWithWhatWasMeasured) {
   const auto lose = [] { throw DeviceLost("the device is lost"); };
   EXPECT_THROW(visit([&](int visit) { device_.time_s = in_second_visit(visit, lose); }),
                DeviceLost);
@@ -872,7 +896,7 @@ TEST_F(Visits, OfALostDeviceEndTheRunWithWhatWasMeasured) {
   EXPECT_EQ(run.records[1].time_median_s, 1e-3);
 }
 
-TEST_F(Visits, WithoutMemoryAreFewerAndSaySo) {
+TEST_F(VisitsTest, WithoutMemoryAreFewerAndSaySo) {
   visit([&](int visit) { device_.memory_bytes = visit == 2 ? 1000 : 1e9; });
   const Record relu = written().records.at(1);
   EXPECT_EQ(relu.status, Status::ok);
@@ -881,7 +905,7 @@ TEST_F(Visits, WithoutMemoryAreFewerAndSaySo) {
             "not visited again: needs 524288 bytes of memory, 1000 are free; 1 of 3 visits");
 }
 
-TEST_F(Visits, OnAFullDiskLeaveWhatWasWrittenBefore) {
+TEST_F(VisitsTest, OnAFullDiskLeaveWhatWasWrittenBefore) {
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit old = {};
   getrlimit(RLIMIT_FSIZE, &old);
@@ -894,13 +918,14 @@ TEST_F(Visits, OnAFullDiskLeaveWhatWasWrittenBefore) {
                }),
                WriteError);
   setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, SIG_DFL);
   ASSERT_EQ(written().records.size(), 2U);
   EXPECT_EQ(written().records[1].time_median_s, 1e-3);
   ASSERT_EQ(runner_.records().size(), 2U) << "the table is that of the files";
   EXPECT_EQ(runner_.records()[1].time_median_s, 1e-3);
 }
 
-TEST_F(Visits, ThatFailAreTheRowsStatus) {
+TEST_F(VisitsTest, ThatFailAreTheRowsStatus) {
   visit([&](int visit) {
     device_.time_s = [visit](int) -> double {
       if (visit == 2) throw std::runtime_error("launch failed");
@@ -913,7 +938,7 @@ TEST_F(Visits, ThatFailAreTheRowsStatus) {
   EXPECT_EQ(run.records[1].note, "launch failed");
 }
 
-TEST_F(Visits, TooShortForAnIntervalAreNotKept) {
+TEST_F(VisitsTest, TooShortForAnIntervalAreNotKept) {
   visit([&](int visit) {  // ten seconds a launch: one round of relu, once
     device_.time_s = [visit](int) { return visit == 2 ? 10.0 : 2e-3; };
   });
@@ -925,7 +950,7 @@ TEST_F(Visits, TooShortForAnIntervalAreNotKept) {
   EXPECT_EQ(run.records[1].note, "2 of 3 visits");
 }
 
-TEST_F(Visits, OfARowThatCannotBeTimedDoNotTakeTheOthersWithThem) {
+TEST_F(VisitsTest, OfARowThatCannotBeTimedDoNotTakeTheOthersWithThem) {
   class Refusing : public FakeDevice {
    public:
     using FakeDevice::FakeDevice;
@@ -950,7 +975,7 @@ TEST_F(Visits, OfARowThatCannotBeTimedDoNotTakeTheOthersWithThem) {
   }
 }
 
-TEST_F(Visits, AreNotBegunWhereTheBudgetHasNoTime) {
+TEST_F(VisitsTest, AreNotBegunWhereTheBudgetHasNoTime) {
   const struct {
     bool hard;
     double budget_s;

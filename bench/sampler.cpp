@@ -15,6 +15,18 @@ bool agree(const std::vector<double>& last_times) {
   return *high <= 1.02 * *low;
 }
 
+/// Seconds of one run; nothing where it fails.
+std::optional<double> run_s(Series& series) {
+  try {
+    return series.timed.run_s();
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (...) {
+    series.error = std::current_exception();
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 std::vector<double> Series::times() const {
@@ -92,7 +104,9 @@ void settle(std::span<Series> group, const Protocol& protocol, const Device& dev
     const double end = device.now_s() + protocol.settle_s / static_cast<double>(group.size());
     std::vector<double> times;
     do {
-      times.push_back(series.timed.run_s());
+      const std::optional<double> time_s = run_s(series);
+      if (!time_s) break;
+      times.push_back(*time_s);
     } while (!interrupted && !agree(times) && device.now_s() < end);
   }
 }
@@ -117,16 +131,19 @@ void sample(std::span<Series> group, const Protocol& protocol, Device& device,
   for (int round = 0; round < protocol.max_rounds; ++round) {
     std::shuffle(order.begin(), order.end(), random);
     for (Series& series : order) {
+      if (series.error) continue;
       const double block_end = device.now_s() + protocol.block_s;
       int taken = 0;
       do {
         if (interrupted) return;
-        series.samples.push_back(
-            {visit, rounds + round, series.timed.run_s() / series.timed.launches});
+        const std::optional<double> time_s = run_s(series);
+        if (!time_s) break;
+        series.samples.push_back({visit, rounds + round, *time_s / series.timed.launches});
       } while (device.now_s() < block_end && ++taken < most);
       series.blocks.push_back(device.telemetry());
     }
     const bool quiet = std::all_of(group.begin(), group.end(), [&](const Series& s) {
+      if (s.error) return true;
       const auto blocks = std::span(s.blocks).subspan(static_cast<std::size_t>(rounds));
       return noise({s.round_medians().back()}) <= protocol.max_noise &&
              held_up(blocks) <= most_held_up;

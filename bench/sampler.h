@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -14,8 +15,8 @@ namespace bench {
 
 /// When to stop, and how long a sample is.
 struct Protocol {
-  int min_rounds = 6;         // order statistics of 5 medians cannot reach 95 %
-  int max_rounds = 200;       //
+  int min_rounds = 6;  // order statistics of 5 medians cannot reach 95 %
+  int max_rounds = 200;
   double sample_s = 200e-6;   // event resolution is 0.5 us: 0.25 % of a sample
   double block_s = 5e-3;      // samples of a row in one round take about so long, at least one
   double max_noise = 0.005;   // half-width of the interval over round medians, relative
@@ -34,6 +35,7 @@ struct Series {
   Timed timed;
   std::vector<Sample> samples;
   std::vector<Telemetry> blocks;  // read after each block
+  std::exception_ptr error;       // what its run threw, but for DeviceLost; it has no more turns
 
   std::vector<double> times() const;
   /// The median of each round.

@@ -8,6 +8,7 @@
 #include <limits>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 
 #include "bench/fake_device.h"
@@ -131,6 +132,25 @@ TEST(Sampler, TimesThatAreNoTimesEndToo) {
     sample(group, {.cap_s = 0.1}, device, kGoOn);
     EXPECT_TRUE(std::isinf(noise(group[0].round_medians()))) << bad;
   }
+}
+
+TEST(Sampler, ARunThatThrowsEndsItsRowAlone) {
+  FakeDevice device;
+  Series failing = series_of(device);
+  failing.timed.run_s = [left = 5]() mutable {  // three to settle, and two
+    if (--left < 0) throw std::runtime_error("launch failed");
+    return 1e-3;
+  };
+  Series group[] = {failing, series_of(device)};
+  settle(group, {}, device, kGoOn);
+  sample(group, {.block_s = 0}, device, kGoOn);
+  EXPECT_EQ(group[0].samples.size(), 2U);
+  EXPECT_THROW(std::rethrow_exception(group[0].error), std::runtime_error);
+  EXPECT_FALSE(group[1].error);
+  EXPECT_EQ(group[1].samples.size(), 6U) << "nor is it waited for";
+  Series lost[] = {series_of(device)};
+  device.time_s = [](int) -> double { throw DeviceLost("lost"); };
+  EXPECT_THROW(sample(lost, {}, device, kGoOn), DeviceLost);
 }
 
 TEST(Sampler, InterruptedItKeepsWhatItHas) {

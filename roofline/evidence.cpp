@@ -15,9 +15,7 @@ namespace {
 using Rows = std::vector<const Record*>;
 
 /// Not where other work took its processors.
-bool is_timed(const Record& r) {
-  return is_measured(r) && r.time_median_s && r.throttle_reasons != kOtherWork;
-}
+bool is_timed(const Record& r) { return is_measured(r) && r.time_median_s && !is_disturbed(r); }
 
 std::string names(const Rows& rows) {
   std::vector<std::string> all;

@@ -76,6 +76,7 @@ inline bool is_measured(const Record& r) {
 /// In throttle_reasons: other processes took the processors of a cpu row, or of its roof kernel.
 /// What it says is then the scheduler's.
 inline constexpr std::string_view kOtherWork = "other_work";
+inline bool is_disturbed(const Record& r) { return r.throttle_reasons == kOtherWork; }
 
 /// What the variant of a row ends in that was measured alone and without pause, in no turns with
 /// its group: no ratio of its rounds to those of another is a paired one.

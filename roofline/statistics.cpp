@@ -65,13 +65,14 @@ std::optional<Interval> median_interval(std::span<const double> values, double c
 }
 
 Estimate estimate(const Visits& visits) {
-  std::vector<double> all, whole;
+  std::vector<double> all, whole;  // medians
   std::optional<Interval> hull;
   for (const std::vector<double>& rounds : visits) {
-    all.insert(all.end(), rounds.begin(), rounds.end());
+    if (rounds.empty()) continue;
+    all.push_back(median(rounds));
     const std::optional<Interval> own = median_interval(rounds);
     if (!own) continue;
-    whole.insert(whole.end(), rounds.begin(), rounds.end());
+    whole.push_back(all.back());
     hull = hull ? Interval{std::min(hull->low, own->low), std::max(hull->high, own->high)} : *own;
   }
   return {median(hull ? whole : all), hull};

@@ -35,10 +35,10 @@ struct Estimate {
 /// What rounds say, visit by visit: a run comes back to a row after minutes.
 using Visits = std::vector<std::vector<double>>;
 
-/// The median of all rounds, with the interval that holds the intervals of all visits: of rounds
-/// that follow one another a machine's drift from minute to minute is hidden, between visits it
-/// shows. Visits too short for an interval count where all are. Throws std::invalid_argument where
-/// there is no round.
+/// The median of the visits' medians, a noisy visit having many rounds and no more weight, with the
+/// interval that holds the intervals of all visits: of rounds that follow one another a machine's
+/// drift from minute to minute is hidden, between visits it shows. Visits too short for an interval
+/// count where all are. Throws std::invalid_argument where there is no round.
 Estimate estimate(const Visits& visits);
 
 /// The estimate of a[v][i] / b[v][i]. For the round medians of two rows that were sampled in turns:
