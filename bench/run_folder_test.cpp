@@ -113,11 +113,14 @@ TEST_F(RunFolderTest, IsReplacedAsAWholeOrNotAtAll) {
       << "a sample of row 2";
   EXPECT_EQ(std::distance(fs::directory_iterator(root_), {}), 3) << "and nothing else is left";
   RowFile file(root_ / "a", {"x"});
+  file.rename(root_ / "b");
+  file.rename(root_ / "c");
+  EXPECT_TRUE(fs::exists(root_ / "c"));
   try {
-    file.rename(root_ / "b" / "c");
+    file.rename(root_ / "d" / "e");
     ADD_FAILURE();
   } catch (const WriteError& e) {
-    EXPECT_EQ(std::string(e.what()), (root_ / "b" / "c").string() + ": No such file or directory");
+    EXPECT_EQ(std::string(e.what()), (root_ / "d" / "e").string() + ": No such file or directory");
   }
 }
 

@@ -789,8 +789,15 @@ TEST_F(Variants, ACpuRowFarFromItsRoofSaysWhatLimitsIt) {
     device.policy_s["copy"] = copy_s;
     device.small_s = small_s;
     device.small_best_s = small_best_s;
-    Runner runner(device, folder_, {}, interrupted_);
-    EXPECT_EQ(runner.run({"relu", {relu}}).at(0).note, note);
+    Settings settings;
+    settings.visits = 2;
+    Runner runner(device, folder_, settings, interrupted_);
+    const std::string fewer = runner.run({"relu", {relu}}).at(0).note;
+    EXPECT_EQ(fewer, "1 of 2 visits" + (note.empty() ? "" : "; " + std::string(note)));
+    if (note.empty()) continue;
+    device.policy_s["first"] *= 2;  // in the second, in which the loop takes no turns
+    runner.visit_again([](const std::string&) {});
+    EXPECT_EQ(runner.records().at(0).note, note);
   }
 }
 

@@ -137,8 +137,9 @@ TEST(Sampler, TimesThatAreNoTimesEndToo) {
 TEST(Sampler, ARunThatThrowsEndsItsRowAlone) {
   FakeDevice device;
   Series failing = series_of(device);
-  failing.timed.run_s = [left = 5]() mutable {  // three to settle, and two
-    if (--left < 0) throw std::runtime_error("launch failed");
+  int runs = 0;
+  failing.timed.run_s = [&] {
+    if (++runs > 5) throw std::runtime_error("launch failed");  // three to settle, and two
     return 1e-3;
   };
   Series group[] = {failing, series_of(device)};
@@ -146,6 +147,7 @@ TEST(Sampler, ARunThatThrowsEndsItsRowAlone) {
   sample(group, {.block_s = 0}, device, kGoOn);
   EXPECT_EQ(group[0].samples.size(), 2U);
   EXPECT_THROW(std::rethrow_exception(group[0].error), std::runtime_error);
+  EXPECT_EQ(runs, 6) << "it is not tried again";
   EXPECT_FALSE(group[1].error);
   EXPECT_EQ(group[1].samples.size(), 6U) << "nor is it waited for";
   Series lost[] = {series_of(device)};
