@@ -820,6 +820,16 @@ class VisitsTest : public RunnerTest {
       change(++visits_);
     });
   }
+  /// The second later visit, that to relu, was cut short: it and what follows are not there.
+  void expect_whole_visits_alone() const {
+    EXPECT_EQ(visits_, 2) << "no more are begun";
+    const roofline::Run run = written();
+    ASSERT_EQ(run.records.size(), 2U);
+    EXPECT_EQ(run.round_medians_s[0].size(), 2U);
+    EXPECT_EQ(run.round_medians_s[1].size(), 1U);
+    EXPECT_EQ(run.records[1].status, Status::ok);
+    EXPECT_EQ(run.records[1].time_median_s, 1e-3);
+  }
   roofline::Run written() const {
     roofline::Run run = roofline::read_run(folder_.path());
     read_rounds(run);
@@ -881,26 +891,14 @@ std::function<double(int)> in_second_visit(int visit, const std::function<void()
 
 TEST_F(VisitsTest, InterruptedTheLastWholeOnesCount) {
   visit([&](int visit) { device_.time_s = in_second_visit(visit, [&] { interrupted_ = true; }); });
-  EXPECT_EQ(visits_, 2) << "no more are begun";
-  const roofline::Run run = written();
-  ASSERT_EQ(run.records.size(), 2U);
-  EXPECT_EQ(run.round_medians_s[0].size(), 2U);
-  EXPECT_EQ(run.round_medians_s[1].size(), 1U);
-  EXPECT_EQ(run.records[1].status, Status::ok);
-  EXPECT_EQ(run.records[1].time_median_s, 1e-3);
+  expect_whole_visits_alone();
 }
 
 TEST_F(VisitsTest, OfALostDeviceEndTheRunWithWhatWasMeasured) {
   const auto lose = [] { throw DeviceLost("the device is lost"); };
   EXPECT_THROW(visit([&](int visit) { device_.time_s = in_second_visit(visit, lose); }),
                DeviceLost);
-  EXPECT_EQ(visits_, 2) << "no more are begun";
-  const roofline::Run run = written();
-  ASSERT_EQ(run.records.size(), 2U);
-  EXPECT_EQ(run.round_medians_s[0].size(), 2U);
-  EXPECT_EQ(run.round_medians_s[1].size(), 1U);
-  EXPECT_EQ(run.records[1].status, Status::ok);
-  EXPECT_EQ(run.records[1].time_median_s, 1e-3);
+  expect_whole_visits_alone();
 }
 
 TEST_F(VisitsTest, WithoutMemoryAreFewerAndSaySo) {
