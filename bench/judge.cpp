@@ -154,6 +154,23 @@ void set_place(Record& r, const roofline::Placing& placing, std::optional<double
   if (launch_s && time_s < 2 * *launch_s) r.bound = roofline::Bound::launch;
 }
 
+/// The row's work over that of its roof kernel.
+double relative_work(const Row& row, const Row& beside) {
+  const auto cost = roofline::cost(row.what), roof = roofline::cost(beside.what);
+  return (roof.flops.value > 0 ? cost.flops / roof.flops : cost.bytes() / roof.bytes()).value;
+}
+
+/// How much faster than its roof kernel the row is at least, in the visit where that is most.
+double least_in_any_visit(const Row& row, const Row& beside) {
+  const roofline::Visits roof = beside.series->round_medians(), own = row.series->round_medians();
+  double most = 0;
+  for (std::size_t v = 0; v < std::min(roof.size(), own.size()); ++v) {
+    const auto interval = roofline::paired_ratio({roof[v]}, {own[v]}).interval;
+    if (interval) most = std::max(most, interval->low);
+  }
+  return relative_work(row, beside) * most;
+}
+
 /// Of what was sampled in turns with the row, else of what this run measured before.
 void set_fraction_of_measured_roof(Row& row, const roofline::Placing& placing, const Row* beside) {
   Record& r = row.record;
@@ -163,9 +180,7 @@ void set_fraction_of_measured_roof(Row& row, const roofline::Placing& placing, c
     }
     return;
   }
-  const auto cost = roofline::cost(row.what), roof = roofline::cost(beside->what);
-  const double work =
-      (roof.flops.value > 0 ? cost.flops / roof.flops : cost.bytes() / roof.bytes()).value;
+  const double work = relative_work(row, *beside);
   const roofline::Estimate ratio =
       roofline::paired_ratio(beside->series->round_medians(), row.series->round_medians());
   r.fraction_of_measured_roof = work * ratio.value;
@@ -212,7 +227,8 @@ const Roof* find_derived(std::span<const Roof> roofs, auto&& fits) {
 }
 
 /// The limits that no row passes: of a device, what its attributes say; of a cpu, its roof kernel.
-void gate(Row& row, const roofline::Placing& placing, const Standards& standards) {
+void gate(Row& row, const Row* beside, const roofline::Placing& placing,
+          const Standards& standards) {
   Record& r = row.record;
   const bool past_cache = row.operands->shapes().bytes() >= 4 * standards.cache_bytes;
   const bool reads = *r.bytes_read > 0;
@@ -227,15 +243,16 @@ void gate(Row& row, const roofline::Placing& placing, const Standards& standards
     r.status = Status::above_roof;
     row.add_note(*cause);
   }
-  // A cpu's roofs are measured: a row is past one only where no part of the paired interval is
-  // below, and by more than a better loop than the roof's own gains.
+  // A cpu's roofs are measured: a row is past one only where no part of a visit's paired interval
+  // is below, and by more than a better loop than the roof's own gains.
   constexpr double kCpuMargin = 1.1;
-  if (!roofline::is_disturbed(r) && r.fraction_of_measured_roof_low.value_or(0) > kCpuMargin) {
+  const double least = beside == nullptr ? 0 : least_in_any_visit(row, *beside);
+  if (!roofline::is_disturbed(r) && least > kCpuMargin) {
     r.status = Status::above_roof;
     row.add_note(
         fmt::format("{:.2f} times its roof kernel, at least {:.2f}: work was elided, data "
                     "came from the cache, or the roof kernel is slow",
-                    *r.fraction_of_measured_roof, *r.fraction_of_measured_roof_low));
+                    *r.fraction_of_measured_roof, least));
   }
 }
 
@@ -255,7 +272,7 @@ void judge(Row& row, const Row* roof, const Row* loop, const Standards& standard
     row.add_note(limit_note(row, *loop));
   }
   set_mfu(row, standards.roofs);
-  gate(row, placing, standards);
+  gate(row, roof, placing, standards);
 }
 
 std::string ratio_note(const Series& best, const Series& first) {

@@ -666,6 +666,23 @@ TEST_F(Variants, ACpuRowFarPastTheFastestOfItsRoofKernelsIsAboveRoof) {
   }
 }
 
+TEST_F(Variants, ACpuRowFarPastItsRoofKernelInOneVisitIsAboveRoof) {
+  for (const bool first : {true, false}) {
+    PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 14});
+    Settings settings;
+    settings.visits = 3;
+    device.policy_s["copy"] = first ? 1.5e-3 : 1e-3;
+    Runner runner(device, folder_, settings, interrupted_);
+    runner.run({"relu", {kRelu}});
+    device.policy_s["copy"] = first ? 1e-3 : 1.5e-3;
+    runner.visit_again([](const std::string&) {});
+    const Record r = runner.records().at(0);
+    EXPECT_NEAR(*r.fraction_of_measured_roof_low, 1, 1e-9);
+    EXPECT_EQ(r.status, Status::above_roof) << r.note;
+    EXPECT_NE(r.note.find("at least 1.50"), std::string::npos) << r.note;
+  }
+}
+
 TEST_F(Variants, TheRoofOfACacheIsTheFastestVariant) {
   PlantedDevice device({.backend = "cpu", .name = "CPU", .cache_bytes = 1 << 20});
   device.copy_policies = {{.name = "copy"}, {.name = "plain"}};
